@@ -1,0 +1,1 @@
+"""The SDK: drive a runtime in this process, in a child process or over TCP."""

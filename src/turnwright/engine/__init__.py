@@ -1,0 +1,1 @@
+"""The loop, the session, and everything that decides."""

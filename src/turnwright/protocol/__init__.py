@@ -1,0 +1,1 @@
+"""Types of the wire and of the log: msgspec structs and nothing else."""

@@ -1,0 +1,80 @@
+"""What a model is told and what it answers, in no vendor's form."""
+
+from typing import Literal
+
+import msgspec
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """One call that a model asked for; `arguments` is its JSON text, as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Image(msgspec.Struct, frozen=True):
+    """A picture: `data` is base64."""
+
+    mime_type: str
+    data: str
+
+
+class User(msgspec.Struct, frozen=True):
+    """What the user said, or what the runtime says in the user's place."""
+
+    content: str
+    images: tuple[Image, ...] = ()
+
+
+class Assistant(msgspec.Struct, frozen=True):
+    """One reply of the model."""
+
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+
+
+class ToolOutput(msgspec.Struct, frozen=True):
+    """The one result of one call."""
+
+    call_id: str
+    content: str
+    images: tuple[Image, ...] = ()
+
+
+Message = User | Assistant | ToolOutput
+
+
+class ToolDefinition(msgspec.Struct, frozen=True):
+    """A tool as a model sees it; `parameters` is a JSON Schema of type object."""
+
+    name: str
+    description: str
+    parameters: dict[str, object]
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """Tokens of one model call, as the provider counted them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+
+
+FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "unknown"]
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A model's whole answer to one request."""
+
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    usage: Usage = Usage()
+    finish_reason: FinishReason = "stop"
+    model: str | None = None
+    api_call_id: str | None = None
+    provider_call_id: str | None = None

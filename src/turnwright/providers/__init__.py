@@ -1,0 +1,1 @@
+"""Model providers: the protocol, and the endpoints that speak it."""

@@ -1,0 +1,72 @@
+"""What a provider is: one request in, deltas out, one reply."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from turnwright.protocol.messages import Message, Reply, ToolDefinition
+
+__all__ = ["ModelInfo", "ModelRequest", "Progress", "Provider", "Reply"]
+
+
+class ModelRequest(msgspec.Struct, frozen=True):
+    """One model call.
+
+    `messages` is append-only: while `epoch` and `conversation` are as before, it starts with the very
+    messages of the last request, so a provider may keep what it encoded. `conversation` identifies the
+    session or sub-agent.
+    """
+
+    model: str
+    system: str
+    messages: Sequence[Message]
+    tools: tuple[ToolDefinition, ...]
+    conversation: str
+    epoch: int = 0
+    stream: bool = False
+    headers: Mapping[str, str] = {}
+    reasoning_effort: str | None = None
+
+
+class Progress(Protocol):
+    """Hears of a call as it goes; all methods are quick and never raise."""
+
+    def sent(self) -> None:
+        """The request is on the wire: from here on the model's server has seen it."""
+        ...
+
+    def text(self, delta: str) -> None:
+        """More of the answer's text."""
+        ...
+
+    def reasoning(self, delta: str) -> None:
+        """More of the model's reasoning."""
+        ...
+
+
+class ModelInfo(msgspec.Struct, frozen=True):
+    """A model that a provider offers; limits are in tokens, None where unknown."""
+
+    id: str
+    name: str
+    context_window: int | None = None
+    output_limit: int | None = None
+    vision: bool = False
+    raw: Mapping[str, Any] | None = None
+
+
+class Provider(Protocol):
+    """A source of replies. It sends at most one request for each `respond`, and never retries one it sent."""
+
+    async def respond(self, request: ModelRequest, progress: Progress) -> Reply:
+        """Carry out one model call. Raises ProviderError; cancellation closes the request."""
+        ...
+
+    async def models(self) -> list[ModelInfo]:
+        """The models on offer. Raises ProviderError."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections and memory."""
+        ...

@@ -1,0 +1,1 @@
+"""JSON-RPC 2.0 over any pair of byte streams; knows no method by name."""

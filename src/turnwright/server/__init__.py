@@ -1,0 +1,1 @@
+"""The wire: connections and the methods that they may call."""

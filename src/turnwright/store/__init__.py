@@ -1,0 +1,1 @@
+"""Where events are kept, and the pure folds over them."""

@@ -1,0 +1,1 @@
+"""For tests of agents: a scripted model, a strict model server, transcripts."""
