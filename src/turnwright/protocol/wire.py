@@ -2,9 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 from msgspec import Raw
@@ -45,11 +44,10 @@ def _without_surrogates(value: Json) -> Json:
         case str():
             return clean(value)
         case list():
-            items: Iterable[Json] = value
-            return [_without_surrogates(item) for item in items]
+            return [_without_surrogates(item) for item in cast("list[Json]", value)]
         case dict():
-            pairs: dict[str, Json] = value
-            return {clean(key): _without_surrogates(item) for key, item in pairs.items()}
+            pairs = cast("dict[str, Json]", value).items()
+            return {clean(key): _without_surrogates(item) for key, item in pairs}
         case _:
             return value
 

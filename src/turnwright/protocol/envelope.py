@@ -1,0 +1,128 @@
+"""An event as it is logged and sent: the payload in its envelope, encoded once."""
+
+from typing import Any
+
+import msgspec
+
+from turnwright.errors import InvalidParams
+from turnwright.protocol import wire
+from turnwright.protocol.events import EVENTS, Data
+
+TURN_START = "assistant.turn_start"
+
+
+class Unknown(Data):
+    """The payload of a type that Turnwright doesn't know, kept as it came."""
+
+
+class _Envelope(msgspec.Struct, rename="camel", omit_defaults=True):
+    type: str
+    data: Any
+    id: str
+    timestamp: str
+    parent_id: str | None
+    ephemeral: bool = False
+    agent_id: str | None = None
+
+
+class _Parsed(msgspec.Struct, rename="camel"):
+    type: str
+    data: msgspec.Raw
+    id: str
+    timestamp: str = ""
+    parent_id: str | None = None
+    ephemeral: bool = False
+    agent_id: str | None = None
+
+
+_decoder = msgspec.json.Decoder(_Parsed)
+
+
+class Event:
+    """One event. `encoded` is its JSON, the same bytes in the log and for every subscriber."""
+
+    __slots__ = ("_data", "_raw", "agent_id", "encoded", "ephemeral", "id", "parent_id", "timestamp", "type")
+
+    def __init__(
+        self,
+        type: str,
+        id: str,
+        timestamp: str,
+        parent_id: str | None,
+        *,
+        encoded: bytes,
+        data: Data | None = None,
+        raw: msgspec.Raw | None = None,
+        ephemeral: bool = False,
+        agent_id: str | None = None,
+    ) -> None:
+        self.type = type
+        self.id = id
+        self.timestamp = timestamp
+        self.parent_id = parent_id
+        self.encoded = encoded
+        self.ephemeral = ephemeral
+        self.agent_id = agent_id
+        self._data = data
+        self._raw = raw
+
+    @property
+    def data(self) -> Data:
+        """The typed payload; Unknown when the type, or the shape, is not one that we know."""
+        if self._data is None:
+            kind = EVENTS.get(self.type)
+            try:
+                self._data = wire.decode(self._raw or wire.NULL, kind) if kind else Unknown()
+            except InvalidParams:
+                self._data = Unknown()
+        return self._data
+
+    def __repr__(self) -> str:
+        return f"Event({self.type}, {self.data!r})"
+
+
+def seal(
+    data: Data, *, parent_id: str | None, ephemeral: bool | None = None, agent_id: str | None = None
+) -> Event:
+    """Stamp a payload with an id and the time, and encode it."""
+    kind = type(data)
+    fleeting = kind.ephemeral if ephemeral is None else ephemeral
+    envelope = _Envelope(kind.event_type, data, wire.new_id(), wire.now(), parent_id, fleeting, agent_id)
+    return Event(
+        envelope.type,
+        envelope.id,
+        envelope.timestamp,
+        parent_id,
+        encoded=countable(envelope.type, wire.encode(envelope)),
+        data=data,
+        ephemeral=fleeting,
+        agent_id=agent_id,
+    )
+
+
+def parse(line: bytes) -> Event:
+    """Read one line of a log. Raises InvalidParams when it isn't an event."""
+    try:
+        found = _decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InvalidParams(wire.explain(error)) from error
+    return Event(
+        found.type,
+        found.id,
+        found.timestamp,
+        found.parent_id,
+        encoded=line,
+        raw=found.data,
+        ephemeral=found.ephemeral,
+        agent_id=found.agent_id,
+    )
+
+
+def countable(type: str, encoded: bytes) -> bytes:
+    """Escape quoted mentions of a turn's start, so that `grep -c assistant.turn_start` counts turns alone.
+
+    JSON allows any character to be escaped; the underscore can't be part of an escape sequence itself.
+    """
+    if type != TURN_START and b"turn_start" in encoded:
+        return encoded.replace(b"turn_start", b"turn\\u005fstart")
+    return encoded

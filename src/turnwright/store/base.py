@@ -1,0 +1,70 @@
+"""What a store of events must do."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+
+from turnwright.errors import InvalidParams
+
+_SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+def check_session_id(session_id: str) -> str:
+    """Return the id. Raises InvalidParams unless it is 1 to 128 ASCII letters, digits, '-' and '_'."""
+    if not _SESSION_ID.fullmatch(session_id):
+        raise InvalidParams("sessionId: must be 1 to 128 letters, digits, '-' or '_'")
+    return session_id
+
+
+class EventLog(Protocol):
+    """The log of one session: an append-only sequence of lines, each the JSON of one event."""
+
+    @property
+    def size(self) -> int:
+        """Bytes in the log."""
+        ...
+
+    def append(self, line: bytes) -> None:
+        """Add one event's JSON, all of it or nothing. Quick. Raises StoreError."""
+        ...
+
+    def sync(self) -> None:
+        """Return when all that was appended would survive a power loss. May block. Raises StoreError."""
+        ...
+
+    def read(self) -> Iterator[bytes]:
+        """Yield every line, oldest first, without its newline."""
+        ...
+
+    def rewrite(self, lines: Iterable[bytes]) -> None:
+        """Replace the whole log at once. Raises StoreError, and then the old one stands."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the log; it stays."""
+        ...
+
+
+class EventStore(Protocol):
+    """Where sessions' logs are kept. Synchronous: each call is quick except where it says otherwise."""
+
+    def create(self, session_id: str) -> EventLog:
+        """Start an empty log. Raises StoreError if there is one already."""
+        ...
+
+    def open(self, session_id: str) -> EventLog:
+        """Open a log to read and append. Raises SessionNotFound."""
+        ...
+
+    def ids(self) -> list[str]:
+        """The sessions that have a log, the one used last first."""
+        ...
+
+    def delete(self, session_id: str) -> None:
+        """Remove a session with everything of its own. Raises SessionNotFound."""
+        ...
+
+    def folder(self, session_id: str) -> Path:
+        """The session's own folder, for files that belong to it; may not exist yet."""
+        ...

@@ -1,0 +1,99 @@
+"""The history that the model sees: a pure fold of the log."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from turnwright.errors import InvalidParams
+from turnwright.protocol import wire
+from turnwright.protocol.envelope import Event
+from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, ToolRequest, UserMessage
+from turnwright.protocol.events.tools import ToolComplete
+from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
+
+INTERRUPTED = "The execution of this tool, or a previous tool was interrupted."
+
+
+class _Blob(wire.Wire):
+    type: str
+    mime_type: str
+    data: str
+
+
+class History:
+    """Messages in a form that every model accepts: each call is answered once, in place and in order.
+
+    `messages` only grows while `epoch` stays the same. Results wait in `open` until the reply's last call is
+    answered; what the log leaves unanswered is answered as interrupted when the conversation goes on.
+    """
+
+    def __init__(self) -> None:
+        self.system = ""
+        self.messages: list[Message] = []
+        self.epoch = 0
+        self.open: dict[str, ToolOutput | None] = {}
+
+    def apply(self, event: Event) -> None:
+        """Take one more event into account; those of sub-agents have a history of their own."""
+        if event.agent_id is not None:
+            return
+        match event.data:
+            case SystemMessage() as data:
+                if data.content != self.system:
+                    self.system = data.content
+                    self.epoch += 1
+            case UserMessage() as data:
+                self.close()
+                self.messages.append(user_message(data))
+            case AssistantMessage() as data:
+                self.close()
+                calls = tuple(tool_call(request) for request in data.tool_requests)
+                if data.content or calls:
+                    self.messages.append(Assistant(data.content, calls, data.reasoning_text or ""))
+                self.open = dict.fromkeys(call.id for call in calls)
+            case ToolComplete() as data if data.tool_call_id in self.open:
+                if self.open[data.tool_call_id] is None:
+                    self.open[data.tool_call_id] = tool_output(data)
+                if None not in self.open.values():
+                    self.close()
+            case _:
+                pass
+
+    def close(self) -> None:
+        """Answer what is still open as interrupted, and put the results into place."""
+        for call_id, output in self.open.items():
+            self.messages.append(output or ToolOutput(call_id, INTERRUPTED))
+        self.open = {}
+
+
+def user_message(data: UserMessage) -> User:
+    """What the model reads of a user's message."""
+    content = data.content if data.transformed_content is None else data.transformed_content
+    return User(content, tuple(_images(data.attachments)))
+
+
+def _images(attachments: list[Any]) -> Iterator[Image]:
+    for attachment in attachments:
+        with suppress(InvalidParams):
+            blob = wire.convert(attachment, _Blob)
+            if blob.type == "blob" and blob.mime_type.startswith("image/"):
+                yield Image(blob.mime_type, blob.data)
+
+
+def tool_call(request: ToolRequest) -> ToolCall:
+    """The call as the model wrote it: text that wasn't JSON stays that text."""
+    arguments = request.arguments
+    text = arguments if isinstance(arguments, str) else wire.encode(arguments or {}).decode()
+    return ToolCall(request.tool_call_id, request.name, text)
+
+
+def tool_output(data: ToolComplete) -> ToolOutput:
+    """What the model reads of a call's result."""
+    if data.result is None:
+        return ToolOutput(data.tool_call_id, data.error.message if data.error else INTERRUPTED)
+    images = tuple(
+        Image(str(part["mimeType"]), str(part["data"]))
+        for part in data.result.contents or ()
+        if part.get("type") == "image"
+    )
+    return ToolOutput(data.tool_call_id, data.result.content, images)

@@ -1,0 +1,63 @@
+"""Logs in memory, for tests and for sessions that shall leave nothing behind."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from turnwright.errors import SessionNotFound, StoreError
+from turnwright.store.base import check_session_id
+
+
+class MemoryLog:
+    """A list of lines."""
+
+    def __init__(self) -> None:
+        self.lines: list[bytes] = []
+        self.size = 0
+        self.synced = 0
+
+    def append(self, line: bytes) -> None:
+        self.lines.append(line)
+        self.size += len(line) + 1
+
+    def sync(self) -> None:
+        self.synced = len(self.lines)
+
+    def read(self) -> Iterator[bytes]:
+        yield from self.lines
+
+    def rewrite(self, lines: Iterable[bytes]) -> None:
+        self.lines = list(lines)
+        self.size = sum(len(line) + 1 for line in self.lines)
+
+    def close(self) -> None:
+        pass
+
+
+class MemoryStore:
+    """Sessions' logs by id; `root` is where their other files go."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.logs: dict[str, MemoryLog] = {}
+
+    def create(self, session_id: str) -> MemoryLog:
+        if check_session_id(session_id) in self.logs:
+            raise StoreError(f"session {session_id} exists already: resume it, or choose another sessionId")
+        self.logs[session_id] = log = MemoryLog()
+        return log
+
+    def open(self, session_id: str) -> MemoryLog:
+        try:
+            return self.logs[check_session_id(session_id)]
+        except KeyError:
+            raise SessionNotFound(f"Session not found: {session_id}") from None
+
+    def ids(self) -> list[str]:
+        return list(reversed(self.logs))
+
+    def delete(self, session_id: str) -> None:
+        if self.logs.pop(check_session_id(session_id), None) is None:
+            raise SessionNotFound(f"Session file not found for {session_id}")
+
+    def folder(self, session_id: str) -> Path:
+        return self.root / check_session_id(session_id)

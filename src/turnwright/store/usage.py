@@ -1,0 +1,96 @@
+"""Tokens, requests and changed lines, summed over a log."""
+
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from turnwright.errors import InvalidParams
+from turnwright.protocol import wire
+from turnwright.protocol.events.session import CodeChanges
+from turnwright.protocol.events.tools import ToolComplete
+
+
+class Record(wire.Wire):
+    """The part of `session.usage_record` that counts."""
+
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    duration: float = 0
+    cost: float = 0
+
+
+class _LineCounts(wire.Wire):
+    lines_added: float = 0
+    lines_removed: float = 0
+
+
+class ModelTotals(msgspec.Struct):
+    """What one model was asked and gave."""
+
+    requests: int = 0
+    cost: float = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    def metrics(self) -> dict[str, Any]:
+        """The wire's shape of these totals."""
+        return {
+            "requests": {"count": self.requests, "cost": self.cost},
+            "usage": {
+                "inputTokens": self.input_tokens,
+                "outputTokens": self.output_tokens,
+                "cacheReadTokens": self.cache_read_tokens,
+                "cacheWriteTokens": self.cache_write_tokens,
+                "reasoningTokens": self.reasoning_tokens,
+            },
+        }
+
+
+class Usage:
+    """Totals of a session; milliseconds for `duration`."""
+
+    def __init__(self) -> None:
+        self.models: dict[str, ModelTotals] = {}
+        self.duration = 0.0
+        self.lines_added = 0
+        self.lines_removed = 0
+        self.files: dict[str, None] = {}
+        self.last: Record | None = None
+
+    def record(self, usage: object) -> None:
+        """Add one model call; what doesn't have the shape of a record is passed over."""
+        try:
+            found = wire.convert(usage, Record)
+        except InvalidParams:
+            return
+        totals = self.models.setdefault(found.model, ModelTotals())
+        totals.requests += 1
+        totals.cost += found.cost
+        totals.input_tokens += found.input_tokens
+        totals.output_tokens += found.output_tokens
+        totals.cache_read_tokens += found.cache_read_tokens
+        totals.cache_write_tokens += found.cache_write_tokens
+        totals.reasoning_tokens += found.reasoning_tokens
+        self.duration += found.duration
+        self.last = found
+
+    def edited(self, done: ToolComplete) -> None:
+        """Add the lines and files that a call changed."""
+        if done.file_edits:
+            with suppress(InvalidParams):
+                counts = wire.convert(done.tool_telemetry.get("metrics") or {}, _LineCounts)
+                self.lines_added += int(counts.lines_added)
+                self.lines_removed += int(counts.lines_removed)
+            self.files.update(dict.fromkeys(edit.path for edit in done.file_edits))
+
+    def code_changes(self) -> CodeChanges:
+        """The wire's shape of the changed lines and files."""
+        return CodeChanges(self.lines_added, self.lines_removed, list(self.files))
