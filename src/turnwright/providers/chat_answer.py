@@ -1,0 +1,127 @@
+"""Reading a response of chat completions into a reply, as a stream or whole, whichever the server sent."""
+
+from typing import TYPE_CHECKING
+
+import anyio
+
+from turnwright.errors import InvalidParams, ProviderError
+from turnwright.protocol.wire import Json, loads
+from turnwright.providers.chat_reply import ReplyBuilder
+from turnwright.providers.endpoint import Endpoint
+from turnwright.providers.failures import call_id, refusal, stream_error
+from turnwright.providers.http import read_all
+from turnwright.providers.loose import an_object
+from turnwright.providers.sse import EventParser, ServerSentEvent
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
+
+_LARGEST_REFUSAL = 64 * 1024
+_TRAILER_WAIT = 0.2
+"""Seconds to wait for the end of a response whose reply is complete, so that its connection can be kept."""
+
+
+class Answer:
+    """A response of `endpoint` that is still to be read."""
+
+    def __init__(self, endpoint: Endpoint, response: "ClientResponse") -> None:
+        self._endpoint = endpoint
+        self._response = response
+
+    async def require_success(self) -> None:
+        """Raise the ProviderError that the server's refusal means, if it is one."""
+        status = self._response.status
+        if not 200 <= status < 300:
+            body = await read_all(self._response, _LARGEST_REFUSAL)
+            raise refusal(self._endpoint, status, self._response.headers, body)
+
+    async def json(self) -> Json:
+        """Return the whole body, decoded. Raises ProviderError."""
+        return self._decoded(await read_all(self._response))
+
+    async def read_into(self, builder: ReplyBuilder) -> None:
+        """Feed `builder` until the reply is complete. Raises ProviderError when it doesn't get there."""
+        if self._response.content_type == "text/event-stream":
+            await self._read_stream(builder)
+        else:
+            await self._read_whole(builder)
+        if builder.empty:
+            raise self._failure("answered without any choice")
+
+    async def _read_whole(self, builder: ReplyBuilder) -> None:
+        body = await read_all(self._response)
+        if not body.lstrip().startswith((b"data:", b"event:", b":")):
+            self._feed(builder, self._decoded(body), body.decode(errors="replace"))
+            return
+        parser = EventParser()
+        events = parser.feed(body) + parser.finish()
+        if not self._take(builder, events) and not builder.finished:
+            raise self._cut()
+
+    async def _read_stream(self, builder: ReplyBuilder) -> None:
+        import aiohttp
+
+        parser = EventParser()
+        done = False
+        try:
+            async for chunk in self._response.content.iter_any():
+                done = self._take(builder, parser.feed(chunk))
+                if done:
+                    break
+        except (aiohttp.ClientError, OSError):
+            if not builder.finished:
+                raise
+        except ValueError as error:
+            raise self._failure(f"sent what can't be read: {error}", broken=True) from error
+        if done:
+            await self._read_trailer()
+        elif not self._take(builder, parser.finish()) and not builder.finished:
+            raise self._cut()
+
+    async def _read_trailer(self) -> None:
+        import aiohttp
+
+        try:
+            with anyio.move_on_after(_TRAILER_WAIT):
+                await read_all(self._response)
+        except (aiohttp.ClientError, OSError):
+            return
+
+    def _take(self, builder: ReplyBuilder, events: list[ServerSentEvent]) -> bool:
+        """Feed the events to `builder`; tell whether the last of the stream was among them."""
+        for event in events:
+            if event.data.strip() == "[DONE]":
+                return True
+            self._feed(builder, self._decoded(event.data.encode()), event.data)
+        return False
+
+    def _feed(self, builder: ReplyBuilder, answer: Json, raw: str) -> None:
+        if an_object(answer).get("error"):
+            raise stream_error(self._endpoint, answer, self._response.headers, raw)
+        builder.feed(answer)
+
+    def _decoded(self, body: bytes) -> Json:
+        try:
+            return loads(body)
+        except InvalidParams as error:
+            text = body.decode(errors="replace")
+            raise self._failure("answered with something that is not JSON", detail=text) from error
+
+    def _cut(self) -> ProviderError:
+        return ProviderError(
+            "the stream ended before the reply was complete",
+            kind="connection",
+            retryable=True,
+            provider_call_id=call_id(self._response.headers),
+        )
+
+    def _failure(self, what: str, *, broken: bool = False, detail: str | None = None) -> ProviderError:
+        endpoint = self._endpoint
+        return ProviderError(
+            endpoint.mask(f"provider {endpoint.name} at {endpoint.host} {what}"),
+            kind="connection" if broken else "query",
+            status=self._response.status,
+            retryable=broken,
+            provider_call_id=call_id(self._response.headers),
+            detail=endpoint.mask(detail)[:4000] if detail else None,
+        )

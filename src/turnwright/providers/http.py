@@ -1,0 +1,199 @@
+"""HTTP to a model server: one pool of connections, and the truth about what was sent."""
+
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import anyio
+
+from turnwright import __version__
+from turnwright.errors import ProviderError
+from turnwright.providers.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession
+
+CONNECT_TIMEOUT = 10.0
+READ_TIMEOUT = 300.0
+CONNECT_BACKOFF = (0.1, 0.3)
+"""Seconds before each further attempt to connect."""
+
+LARGEST_ANSWER = 64 * 1024 * 1024
+_FIRST_PIECE = 1024
+
+
+class HttpClient:
+    """Sends requests and keeps connections alive; its pool opens with the first request."""
+
+    def __init__(
+        self, *, connect_timeout: float = CONNECT_TIMEOUT, read_timeout: float = READ_TIMEOUT
+    ) -> None:
+        self._connect_timeout = connect_timeout
+        self._read_timeout = read_timeout
+        self._session: ClientSession | None = None
+
+    @asynccontextmanager
+    async def request(
+        self,
+        endpoint: Endpoint,
+        method: str,
+        path: str,
+        *,
+        body: bytes = b"",
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> AsyncGenerator["ClientResponse"]:
+        """Send one request and give its response, whatever the status; leaving closes what wasn't read.
+
+        `on_sent` is called once, when the first bytes were written to the server's connection; a request
+        without a body, which asks for nothing but data, has no such moment. Attempts to connect are
+        repeated, a request that was sent never is. Raises ProviderError of kind connection, also for what
+        fails while the caller reads.
+        """
+        import aiohttp
+
+        upload = _Upload(body, on_sent)
+        response = await self._send(endpoint, method, path, upload)
+        try:
+            yield response
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._broken(endpoint, error) from error
+        finally:
+            response.close()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _send(self, endpoint: Endpoint, method: str, path: str, upload: "_Upload") -> "ClientResponse":
+        import aiohttp
+
+        proxy = _proxy_for(endpoint)
+        for pause in (*CONNECT_BACKOFF, None):
+            try:
+                return await self._opened().request(
+                    method,
+                    endpoint.to(path),
+                    data=upload.pieces() if upload.body else None,
+                    headers=_headers(endpoint, upload.body),
+                    proxy=proxy,
+                    # A redirection would be a second request, and could carry the key elsewhere.
+                    allow_redirects=False,
+                )
+            except (aiohttp.ClientError, OSError) as error:
+                if upload.sent or isinstance(error, aiohttp.SocketTimeoutError):
+                    raise self._broken(endpoint, error) from error
+                if pause is None:
+                    raise _unreachable(endpoint, _reason(error)) from error
+            await anyio.sleep(pause)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _opened(self) -> "ClientSession":
+        if self._session is None:
+            import aiohttp
+
+            # Not trust_env: with it, aiohttp also reads ~/.netrc, and refuses a request that has a key.
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(
+                    total=None, connect=self._connect_timeout, sock_read=self._read_timeout
+                ),
+            )
+        return self._session
+
+    def _broken(self, endpoint: Endpoint, error: Exception) -> ProviderError:
+        where = f"{endpoint.name} at {endpoint.host}"
+        if isinstance(error, TimeoutError):
+            text = f"provider {where} sent nothing for {self._read_timeout:g} seconds"
+        else:
+            text = f"the connection to provider {where} broke before the reply was complete"
+        detail = endpoint.mask(f"{type(error).__name__}: {error}")
+        return ProviderError(text, kind="connection", retryable=True, detail=detail)
+
+
+class _Upload:
+    """A request's body, and whether the server's connection took any of it.
+
+    aiohttp writes headers and first piece without a pause, and asks for the next piece only then: so
+    `sent` is true exactly when bytes were written, also if the task is cancelled around that moment.
+    """
+
+    def __init__(self, body: bytes, on_sent: Callable[[], None]) -> None:
+        self.body = body
+        self.sent = False
+        self._on_sent = on_sent
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        yield self.body[:_FIRST_PIECE]
+        self.sent = True
+        self._on_sent()
+        if rest := self.body[_FIRST_PIECE:]:
+            yield rest
+
+
+async def read_all(response: "ClientResponse", limit: int = LARGEST_ANSWER) -> bytes:
+    """Return the rest of a response's body, at most `limit` bytes of it."""
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) >= limit:
+            break
+    return bytes(body[:limit])
+
+
+def _headers(endpoint: Endpoint, body: bytes) -> dict[str, str]:
+    headers = {"accept-encoding": "identity", "user-agent": f"turnwright/{__version__}", **endpoint.headers}
+    if body:
+        headers |= {"content-type": "application/json", "content-length": str(len(body))}
+    return headers
+
+
+def _proxy_for(endpoint: Endpoint) -> str | None:
+    from urllib.request import getproxies, proxy_bypass
+
+    scheme = urlsplit(endpoint.url).scheme
+    proxy = getproxies().get(scheme)
+    if not proxy or proxy_bypass(endpoint.host):
+        return None
+    kind, found, _ = proxy.partition("://")
+    if found and kind not in ("http", "https"):
+        raise _unreachable(endpoint, f"the proxy for {scheme} is of kind {kind}, and only http ones work")
+    return proxy if found else f"http://{proxy}"
+
+
+def _unreachable(endpoint: Endpoint, reason: str) -> ProviderError:
+    where = f"{endpoint.name} at {endpoint.shown}"
+    message = endpoint.mask(f"could not connect to provider {where}: {reason}")
+    return ProviderError(message, kind="connection", sent=False)
+
+
+def _reason(error: Exception) -> str:
+    import aiohttp
+
+    match error:
+        case TimeoutError():
+            return "no answer in time"
+        case aiohttp.ClientConnectorCertificateError():
+            return str(error.certificate_error)
+        case aiohttp.ClientConnectorDNSError():
+            return "the host's name is unknown"
+        case aiohttp.ClientHttpProxyError():
+            return f"the proxy answered {error.status}"
+        case aiohttp.ClientConnectorError(os_error=cause):
+            return _os_reason(cause)
+        case OSError():
+            return _os_reason(error)
+        case _:
+            return type(error).__name__
+
+
+def _os_reason(error: OSError) -> str:
+    import ssl
+
+    if isinstance(error, ssl.SSLError):
+        return f"TLS failed ({error.reason})"
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
