@@ -18,13 +18,13 @@ def cwd(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shown() -> list[str]:
+def progress() -> list[str]:
     """What the calls of `make_call` have shown as progress."""
     return []
 
 
 @pytest.fixture
-def make_call(cwd: Path, tmp_path: Path, shown: list[str]) -> Callable[..., Call]:
+def make_call(cwd: Path, tmp_path: Path, progress: list[str]) -> Callable[..., Call]:
     """Make a call in `cwd`; the keywords are its arguments."""
 
     def make(**arguments: object) -> Call:
@@ -33,7 +33,7 @@ def make_call(cwd: Path, tmp_path: Path, shown: list[str]) -> Callable[..., Call
             arguments=arguments,
             cwd=cwd,
             overflow=tmp_path.resolve() / "overflow",
-            progress=shown.append,
+            progress=progress.append,
             env=dict(os.environ),
         )
 

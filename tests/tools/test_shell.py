@@ -262,11 +262,11 @@ async def test_output_of_24_megabytes_is_cut_and_kept_in_a_file(make_call: MakeC
     assert Path(found[2]).read_bytes() == b"x" * 24_000_000
 
 
-async def test_progress_of_large_output_stays_small(make_call: MakeCall, shown: list[str]) -> None:
+async def test_progress_of_large_output_stays_small(make_call: MakeCall, progress: list[str]) -> None:
     """B45."""
     await run(make_call(command="yes", timeout=0.5))
-    assert shown
-    assert max(map(len, shown)) < 21 * 1024
+    assert progress
+    assert max(map(len, progress)) < 21 * 1024
 
 
 @pytest.mark.parametrize("lead", range(4))
