@@ -1,0 +1,61 @@
+"""What waits to be sent: one queue for each connection, written in whole batches."""
+
+import anyio
+
+from turnwright.rpc.transport import Transport
+
+OUTBOX_LIMIT = 64 * 1024 * 1024
+"""How much may wait for a slow reader, in bytes."""
+
+
+class Outbox:
+    """A queue of encoded messages in front of a transport; what one loop tick puts goes out in one write."""
+
+    def __init__(self, transport: Transport, limit: int = OUTBOX_LIMIT) -> None:
+        self._transport = transport
+        self._limit = limit
+        self._queue: list[bytes] = []
+        self._size = 0  # of the queue and of the batch that is being written, in bytes
+        self._wake = anyio.Event()
+        self._finishing = False
+        self._writing = anyio.CancelScope(shield=True)
+
+    def put(self, message: bytes) -> bool:
+        """Queue `message`; return False, and leave it, when it must not wait behind so much else.
+
+        An empty outbox takes a message of any size.
+        """
+        if self._size and self._size + len(message) > self._limit:
+            return False
+        self._queue.append(message)
+        self._size += len(message)
+        self._wake.set()
+        return True
+
+    async def run(self) -> None:
+        """Send until `finish`, `abandon` or a broken transport; being cancelled from outside is no reason."""
+        with self._writing:
+            try:
+                while self._queue or not self._finishing:
+                    if self._queue:
+                        await self._send_batch()
+                    else:
+                        self._wake = anyio.Event()
+                        await self._wake.wait()
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                return
+
+    def finish(self, seconds: float) -> None:
+        """Let `run` end when the queue is empty, and at the latest after `seconds`."""
+        self._finishing = True
+        self._writing.deadline = anyio.current_time() + seconds
+        self._wake.set()
+
+    def abandon(self) -> None:
+        """Let `run` end now; what waits is lost."""
+        self._writing.cancel()
+
+    async def _send_batch(self) -> None:
+        batch, self._queue = self._queue, []
+        await self._transport.send(batch)
+        self._size -= sum(map(len, batch))
