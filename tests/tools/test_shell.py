@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from turnwright.errors import InvalidParams
+from turnwright.protocol.permissions import PossibleUrl, Shell, ShellCommand, ShellSegment
 from turnwright.tools.base import Call, ToolResult
 from turnwright.tools.shell import Bash, with_utf8
 
@@ -229,9 +230,8 @@ async def test_cancellation_ends_the_whole_tree_within_a_second(
         group.start_soon(execute)
         await until_running(stray, 1)
         group.cancel_scope.cancel()
-        began = anyio.current_time()
-    assert ended.is_set()
-    assert anyio.current_time() - began < 1
+        with anyio.CancelScope(shield=True), anyio.fail_after(1):
+            await ended.wait()
     if not command.startswith("(setsid"):  # it left the tree before
         assert processes_with(f"sleep\0{stray}") == []
 
@@ -278,11 +278,24 @@ async def test_characters_are_never_split(make_call: MakeCall, lead: int) -> Non
     assert "🔑" in result.text
 
 
-async def test_the_whole_command_line_is_asked_for(make_call: MakeCall) -> None:
-    request = Bash().permission(make_call(command="echo a && ls b > c", description="List things"))
-    assert (request.full_command_text, request.intention, request.has_write_file_redirection) == (
-        "echo a && ls b > c",
-        "List things",
-        True,
+def test_the_whole_command_line_is_asked_for(make_call: MakeCall) -> None:
+    command = "echo a && ls b.txt > c.txt; curl https://example.org/x"
+    assert Bash().permission(make_call(command=command, description="List things")) == Shell(
+        full_command_text=command,
+        intention="List things",
+        commands=[ShellCommand(identifier=command, read_only=False)],
+        command_segments=[
+            ShellSegment(identifier="echo", full_command_text="echo a"),
+            ShellSegment(identifier="ls", full_command_text="ls b.txt"),
+            ShellSegment(identifier="curl", full_command_text="curl https://example.org/x"),
+        ],
+        possible_paths=["b.txt", "c.txt"],
+        possible_urls=[PossibleUrl(url="https://example.org/x")],
+        has_write_file_redirection=True,
+        can_offer_session_approval=True,
+        tool_call_id="call_1",
     )
-    assert [segment.full_command_text for segment in request.command_segments or ()] == ["echo a", "ls b > c"]
+
+
+def test_a_command_without_a_description_describes_itself(make_call: MakeCall) -> None:
+    assert Bash().permission(make_call(command="ls")).intention == "Run ls"

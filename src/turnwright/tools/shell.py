@@ -83,7 +83,7 @@ class Bash:
             intention=arguments.description or f"Run {command}",
             commands=[ShellCommand(identifier=command, read_only=False)],
             command_segments=[
-                ShellSegment(identifier=segment.name, full_command_text=segment.text)
+                ShellSegment(identifier=segment.name or segment.text, full_command_text=segment.text)
                 for segment in line.segments
             ],
             possible_paths=list(line.paths),
