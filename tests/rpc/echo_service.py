@@ -1,5 +1,7 @@
 """A small service for the tests of rpc; as a script it serves its own stdin and stdout."""
 
+import os
+import sys
 from collections.abc import Mapping
 from typing import Any, Never
 
@@ -117,6 +119,16 @@ async def hang_up(service: Service, params: Nothing) -> str:
     return "bye"
 
 
+async def chatter(service: Service, params: Nothing) -> str:
+    """Write to stdout in every way there is; return what stdin holds for others."""
+    sys.stdout.write("text\n")
+    sys.stdout.flush()
+    os.write(1, b"bytes\n")
+    script = "import sys; print('child', repr(sys.stdin.read()))"
+    await anyio.run_process([sys.executable, "-c", script], stdin=None, stdout=None, stderr=None)
+    return sys.stdin.read()
+
+
 METHODS: Mapping[str, Method[Service, Any]] = {
     "echo": Method(Value, echo),
     "store": Method(Items, store),
@@ -132,6 +144,7 @@ METHODS: Mapping[str, Method[Service, Any]] = {
     "halves": Method(Nothing, halves),
     "loop": Method(Nothing, loop),
     "hangUp": Method(Nothing, hang_up),
+    "chatter": Method(Nothing, chatter),
 }
 
 
