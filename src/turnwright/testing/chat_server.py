@@ -1,17 +1,18 @@
 """A chat-completions server for tests: scripted answers, strict requests, and a count of all it saw."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
 
 import anyio
-from aiohttp import web
 
 from turnwright.errors import InvalidParams
 from turnwright.protocol.wire import Json, loads
 from turnwright.providers.loose import an_object
-from turnwright.testing.chat_answers import ChatAnswer, Say, Send, refuse, stream, whole
+from turnwright.testing.chat_answers import ChatAnswer, Say, Send, refuse, send_json, stream, whole
 from turnwright.testing.chat_check import check_chat_request
+from turnwright.testing.http_listener import HttpRequest, Listener, Responder, listening
 
 Script = Iterable[ChatAnswer] | Callable[[dict[str, Json]], ChatAnswer]
 """Answers one after the other, or what makes one of a request's body."""
@@ -37,10 +38,8 @@ class ChatServer:
         self.models: list[Json] = list(models) or [{"id": "test-model", "object": "model"}]
         self._answer = _answering(script)
         self._api_key = api_key
-        self._known: set[int] = set()
-        self._transports: list[object] = []
-        self._changed = anyio.Condition()
-        self._runner: web.AppRunner | None = None
+        self._changed = anyio.Event()
+        self._stack = AsyncExitStack()
         self._port = 0
 
     @property
@@ -49,14 +48,8 @@ class ChatServer:
         return f"http://127.0.0.1:{self._port}/v1"
 
     async def __aenter__(self) -> Self:
-        app = web.Application(client_max_size=1 << 30)
-        for base in ("", "/v1"):
-            app.router.add_post(f"{base}/chat/completions", self._complete)
-            app.router.add_get(f"{base}/models", self._list_models)
-        self._runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        self._port = self._runner.addresses[0][1]
+        listener = Listener(self._handle, self._count_hang_up)
+        self._port = await self._stack.enter_async_context(listening(listener))
         return self
 
     async def __aexit__(
@@ -65,96 +58,92 @@ class ChatServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._runner is not None:
-            with anyio.CancelScope(shield=True):
-                await self._runner.cleanup()
+        await self._stack.__aexit__(kind, error, trace)
 
     async def wait_for_requests(self, count: int) -> None:
         """Return when the server has seen `count` requests in all."""
-        async with self._changed:
-            while len(self.requests) < count:
-                await self._changed.wait()
+        while len(self.requests) < count:
+            await self._changed.wait()
 
     async def wait_for_hang_ups(self, count: int) -> None:
         """Return when `count` clients in all have hung up before they had their answer."""
-        async with self._changed:
-            while self.hang_ups < count:
-                await self._changed.wait()
+        while self.hang_ups < count:
+            await self._changed.wait()
 
-    async def _list_models(self, request: web.Request) -> web.StreamResponse:
-        self._count_connection(request)
-        if not self._admits(request):
-            return await _send(request, refuse(401, "Incorrect API key provided"))
-        return web.json_response({"object": "list", "data": self.models})
+    def _tell_of_change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
 
-    async def _complete(self, request: web.Request) -> web.StreamResponse:
-        raw = await request.read()
-        async with self._changed:
-            number = len(self.requests)
-            self._count_connection(request)
-            body, wrong = _checked(raw)
-            self.requests.append(body)
-            self.bodies.append(raw)
-            self.headers.append({name.lower(): value for name, value in request.headers.items()})
-            self.violations += wrong
-            self._changed.notify_all()
+    def _count_hang_up(self) -> None:
+        self.hang_ups += 1
+        self._tell_of_change()
+
+    async def _handle(self, request: HttpRequest, responder: Responder) -> None:
+        self.connections = max(self.connections, request.connection + 1)
+        match (request.method, request.path.removeprefix("/v1")):
+            case ("POST", "/chat/completions"):
+                answer = await self._answer_to(request)
+            case ("GET", "/models") if self._admits(request):
+                answer = send_json({"object": "list", "data": self.models})
+            case ("GET", "/models"):
+                answer = _NOT_ADMITTED
+            case _:
+                answer = refuse(404, f"there is no {request.method} {request.path}", code="not_found")
+        await _send(responder, answer)
+
+    async def _answer_to(self, request: HttpRequest) -> Send:
+        number = len(self.requests)
+        body, wrong = _checked(request.body)
+        self.requests.append(body)
+        self.bodies.append(request.body or b"")
+        self.headers.append(dict(request.headers))
+        self.violations += wrong
+        self._tell_of_change()
         if not self._admits(request):
-            return await _send(request, refuse(401, "Incorrect API key provided", code="invalid_api_key"))
+            return _NOT_ADMITTED
         if wrong:
-            return await _send(request, refuse(400, "; ".join(wrong), code="invalid_request_error"))
+            return refuse(400, "; ".join(wrong), code="invalid_request_error")
         answer = self._answer(body)
         if answer is None:
             self.violations.append(f"the script has no answer to request {number}")
-            return await _send(request, refuse(500, self.violations[-1], code="no_answer"))
-        try:
-            return await self._reply(request, body, number, answer)
-        except (anyio.get_cancelled_exc_class(), ConnectionError):
-            with anyio.CancelScope(shield=True):
-                async with self._changed:
-                    self.hang_ups += 1
-                    self._changed.notify_all()
-            raise
-
-    async def _reply(
-        self, request: web.Request, body: dict[str, Json], number: int, answer: ChatAnswer
-    ) -> web.StreamResponse:
+            return refuse(500, self.violations[-1], code="no_answer")
         if answer.gate is not None:
             await answer.gate.wait()
-        if isinstance(answer, Send):
-            return await _send(request, answer)
-        model = body["model"]
-        if body.get("stream") is not True:
-            return web.json_response(whole(answer, model, number), headers={"x-request-id": f"req-{number}"})
-        usage = body.get("stream_options", {}).get("include_usage") is True
-        headers = {"content-type": "text/event-stream", "x-request-id": f"req-{number}"}
-        return await _send(request, Send(list(stream(answer, model, number, usage=usage)), headers=headers))
+        return answer if isinstance(answer, Send) else _rendered(answer, body, number)
 
-    def _count_connection(self, request: web.Request) -> None:
-        transport = request.transport
-        if transport is not None and id(transport) not in self._known:
-            self._known.add(id(transport))
-            self._transports.append(transport)
-            self.connections += 1
-
-    def _admits(self, request: web.Request) -> bool:
+    def _admits(self, request: HttpRequest) -> bool:
         return self._api_key is None or request.headers.get("authorization") == f"Bearer {self._api_key}"
 
 
-async def _send(request: web.Request, answer: Send) -> web.StreamResponse:
-    response = web.StreamResponse(status=answer.status, headers=answer.headers)
-    await response.prepare(request)
+_NOT_ADMITTED = refuse(401, "Incorrect API key provided", code="invalid_api_key")
+
+
+def _rendered(answer: Say, body: dict[str, Json], number: int) -> Send:
+    """Put a proper reply into the form that the request asks for."""
+    headers = {"x-request-id": f"req-{number}"}
+    if body.get("stream") is not True:
+        return send_json(whole(answer, body["model"], number), headers=headers)
+    usage = an_object(body.get("stream_options")).get("include_usage") is True
+    pieces = list(stream(answer, body["model"], number, usage=usage))
+    return Send(pieces, headers={"content-type": "text/event-stream", **headers})
+
+
+async def _send(responder: Responder, answer: Send) -> None:
+    await responder.start(answer.status, answer.headers)
     for piece in answer.pieces:
-        await response.write(piece)
-    if answer.then == "stall":
-        await anyio.sleep_forever()
-    if answer.then == "cut" and request.transport is not None:
-        request.transport.close()
-        return response
-    await response.write_eof()
-    return response
+        await responder.write(piece)
+    match answer.then:
+        case "end":
+            await responder.end()
+        case "stall":
+            await anyio.sleep_forever()
+        case "cut":
+            await responder.cut()
 
 
-def _checked(raw: bytes) -> tuple[dict[str, Json], list[str]]:
+def _checked(raw: bytes | None) -> tuple[dict[str, Json], list[str]]:
+    if raw is None:
+        return {}, []  # the client gave up while it sent; that breaks no rule
     try:
         body = loads(raw)
     except InvalidParams as error:
