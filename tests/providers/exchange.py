@@ -40,6 +40,7 @@ def request(
     conversation: str = "c",
     headers: Mapping[str, str] = {},
     reasoning_effort: str | None = None,
+    vision: bool = True,
 ) -> ModelRequest:
     """A request with one tool."""
     return ModelRequest(
@@ -52,6 +53,7 @@ def request(
         stream=stream,
         headers=headers,
         reasoning_effort=reasoning_effort,
+        vision=vision,
     )
 
 

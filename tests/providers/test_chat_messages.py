@@ -103,6 +103,17 @@ def test_the_images_of_tools_follow_all_results_of_their_reply() -> None:
     ]
 
 
+def test_without_vision_all_pictures_are_left_out_and_with_it_they_are_back() -> None:
+    picture = (Image("image/png", "AAAA"),)
+    call = ToolCall("a", "view", '{"path": "a.png"}')
+    history = [User("look", picture), Assistant("", (call,)), ToolOutput("a", "Viewed.", picture)]
+    conversations = Conversations()
+    for vision, pictures in ((True, 2), (False, 0), (True, 2)):
+        body = encoded(conversations, request(history, vision=vision))
+        assert body.count(b"data:image/png") == pictures
+        assert body == encoded(Conversations(), request(history, vision=vision))
+
+
 @pytest.mark.parametrize(
     ("written", "sent"),
     [

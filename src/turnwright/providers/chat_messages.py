@@ -17,24 +17,23 @@ MOST_BYTES = 64 * 1024 * 1024
 class Conversation:
     """The messages of one conversation: `encoded` is the inside of a JSON array, `call_ids` all ids in it."""
 
-    def __init__(self, epoch: int, system: str) -> None:
+    def __init__(self, request: ModelRequest) -> None:
         self.encoded = bytearray()
         self.call_ids: set[str] = set()
-        self._epoch = epoch
-        self._system = system
+        self._fixed = _fixed(request)
         self._count = 0
         self._last: Message | None = None
         self._paths: dict[str, str] = {}
         self._images: list[Json] = []
-        if system:
-            self._append({"role": "system", "content": system})
+        self._vision = request.vision
+        if request.system:
+            self._append({"role": "system", "content": request.system})
 
     def precedes(self, request: ModelRequest) -> bool:
         """Whether the request's messages begin with what is encoded here."""
         count = self._count
         return (
-            request.epoch == self._epoch
-            and request.system == self._system
+            _fixed(request) == self._fixed
             and len(request.messages) >= count
             and (count == 0 or request.messages[count - 1] == self._last)
         )
@@ -51,8 +50,11 @@ class Conversation:
 
     def _encode(self, message: Message) -> None:
         match message:
+            case User(images=images) if images and self._vision:
+                text = [_text(message.content)] if message.content else []
+                self._append({"role": "user", "content": [*text, *map(_picture, images)]})
             case User():
-                self._append({"role": "user", "content": _user_content(message)})
+                self._append({"role": "user", "content": message.content})
             case Assistant(tool_calls=()):
                 self._append({"role": "assistant", "content": message.content})
             case Assistant():
@@ -60,7 +62,7 @@ class Conversation:
                 self._append({"role": "assistant", "content": message.content or None, "tool_calls": calls})
             case ToolOutput():
                 self._append({"role": "tool", "tool_call_id": message.call_id, "content": message.content})
-                if message.images:
+                if message.images and self._vision:
                     path = self._paths.get(message.call_id)
                     label = f"Image file at path {path}" if path else f"Image from call {message.call_id}"
                     self._images += [_text(label), *map(_picture, message.images)]
@@ -97,7 +99,7 @@ class Conversations:
         """Return the request's conversation with all its messages encoded."""
         known = self._known.pop(request.conversation, None)
         if known is None or not known.precedes(request):
-            known = Conversation(request.epoch, request.system)
+            known = Conversation(request)
         known.extend(request.messages)
         self._known[request.conversation] = known
         self._forget()
@@ -125,11 +127,9 @@ def encode_request(request: ModelRequest, conversation: Conversation) -> bytes:
     return b"".join((encode(fields)[:-1], b',"messages":[', conversation.encoded, b"]}"))
 
 
-def _user_content(message: User) -> Json:
-    if not message.images:
-        return message.content
-    text = [_text(message.content)] if message.content else []
-    return [*text, *map(_picture, message.images)]
+def _fixed(request: ModelRequest) -> tuple[int, str, bool]:
+    """What must stay the same for the messages encoded so far to stay as they are."""
+    return request.epoch, request.system, request.vision
 
 
 def _text(text: str) -> Json:
