@@ -15,7 +15,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
     `messages` is append-only: while `epoch` and `conversation` are as before, it starts with the very
     messages of the last request, so a provider may keep what it encoded. `conversation` identifies the
-    session or sub-agent.
+    session or sub-agent. Without `vision` pictures are left out.
     """
 
     model: str
@@ -27,6 +27,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
     stream: bool = False
     headers: Mapping[str, str] = {}
     reasoning_effort: str | None = None
+    vision: bool = True
 
 
 class Progress(Protocol):

@@ -1,6 +1,7 @@
 """What a small model is told: a short prompt with an unchanging start, and the history as plain chat."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
@@ -11,14 +12,21 @@ from turnwright.providers.embedded_schema import argument_names
 OUTPUT_LIMIT = 3000
 """Characters of one tool's output that the model is shown: it reads some 60 to 100 of them in a second."""
 
-APP_PROMPT_LIMIT = 800
-"""Characters of the app's own system prompt that the model is shown."""
+APP_PROMPT_LIMIT = 600
+"""Characters of the request's own system prompt that the model is shown."""
 
-_SUMMARY_LIMIT = 70
+_SUMMARY_LIMIT = 60
 _RULES = """\
 You help with the files of one folder. Reply with one JSON object: a tool call, or the final answer.
 Never guess what a file holds: call a tool first. When its output tells the answer, answer at once, \
 with the exact value from the output."""
+_DECORATION = {"description"}
+"""Optional arguments that examples leave out: each word costs a tenth of a second."""
+_SAID_HERE = re.compile(
+    r"<(tool_efficiency|environment_context|code_change_rules|guidelines|last_instructions)>.*?</\1>\s*",
+    re.DOTALL,
+)
+"""Sections of the runtime's prompt that these rules stand in for."""
 _EXAMPLES: tuple[tuple[str, str, dict[str, str], str, str], ...] = (
     (
         "How many lines does notes.txt have?",
@@ -34,10 +42,15 @@ _EXAMPLES: tuple[tuple[str, str, dict[str, str], str, str], ...] = (
         "port = 8123",
         "The port is 8123.",
     ),
-    ("What does todo.md say?", "view", {"path": "todo.md"}, "1. buy milk", "It says: buy milk."),
-    ("Which Python files are there?", "glob", {"pattern": "**/*.py"}, "./main.py", "There is one: main.py."),
+    ("What is line 2 of todo.md?", "view", {"path": "todo.md"}, "1. buy milk\n2. call Ada", "call Ada"),
+    (
+        "Which file mentions Ada?",
+        "grep",
+        {"pattern": "Ada", "path": ".", "output_mode": "files_with_matches"},
+        "./todo.md",
+        "Ada is mentioned in todo.md.",
+    ),
 )
-_EXAMPLE_WITHOUT_TOOLS = ("What is 2 + 3?", "5")
 
 
 class ChatMessage(msgspec.Struct, frozen=True):
@@ -53,16 +66,17 @@ def chat(system: str, tools: Sequence[ToolDefinition], messages: Sequence[Messag
 
 
 def system_prompt(app: str, tools: Sequence[ToolDefinition]) -> str:
-    """The rules, the tools, examples of those tools, and last the app's own prompt, shortened.
+    """The rules, the tools, examples of those tools, and last the request's own prompt, shortened.
 
     What differs between sessions comes last, so that the engine's cache of the start stays good.
     """
     parts = [_RULES]
     if tools:
         parts.append("Tools:\n" + "\n".join(_signature(tool) for tool in tools))
-    parts.append("Examples:\n" + "\n".join(_examples(tools)))
-    if app.strip():
-        parts.append("About this session:\n" + shortened(app.strip(), APP_PROMPT_LIMIT))
+    if examples := list(_examples(tools)):
+        parts.append("Examples:\n" + "\n".join(examples))
+    if rest := _SAID_HERE.sub("", app).strip():
+        parts.append(shortened(rest, APP_PROMPT_LIMIT))
     return _plain("\n\n".join(parts))
 
 
@@ -103,8 +117,6 @@ def _summary(description: str) -> str:
 
 
 def _examples(tools: Sequence[ToolDefinition]) -> Iterator[str]:
-    question, answer = _EXAMPLE_WITHOUT_TOOLS
-    yield f"User: {question}\nReply: {answer_text(answer)}"
     offered = {tool.name: tool for tool in tools}
     for question, name, arguments, output, answer in _EXAMPLES:
         if name not in offered:
@@ -112,7 +124,8 @@ def _examples(tools: Sequence[ToolDefinition]) -> Iterator[str]:
         required, optional = argument_names(offered[name])
         if not set(required) <= set(arguments):
             continue
-        shown = {key: value for key, value in arguments.items() if key in required or key in optional}
+        useful = {*optional} - _DECORATION | {*required}
+        shown = {key: value for key, value in arguments.items() if key in useful}
         yield (
             f"User: {question}\nReply: {call_text(name, json.dumps(shown))}\n"
             f"Output of {name}: {output}\nReply: {answer_text(answer)}"

@@ -27,7 +27,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Response(msgspec.Struct, frozen=True):
-    """The answer to a call, as it came; a part that is missing has no bytes."""
+    """The answer to a call, as it came; `result_of` makes sense of it."""
 
     id: Raw
     result: Raw = _ABSENT
@@ -35,7 +35,8 @@ class Response(msgspec.Struct, frozen=True):
 
     @property
     def empty(self) -> bool:
-        return not _size(self.result) and not _size(self.error)
+        """Tell whether it has neither a result nor an error, and so may be no response at all."""
+        return self.result is _ABSENT and self.error is _ABSENT
 
 
 class ErrorBody(msgspec.Struct, omit_defaults=True):
@@ -82,7 +83,7 @@ def parse(data: bytes) -> Request | Response | Refusal:
 
 
 def _sort(incoming: _Incoming) -> Request | Response | Refusal:
-    identified = _size(incoming.id) > 0
+    identified = incoming.id is not _ABSENT
     if identified and not _is_id(incoming.id):
         return _no_request("id must be a string, a number or null")
     if incoming.method is not None:
@@ -106,7 +107,7 @@ def _refuse(data: bytes, reason: str) -> Refusal:
         found = wire.decode(data, _Identified).id
     except InvalidParams:  # a batch or a bare value
         found = wire.NULL
-    return _no_request(reason, found if _size(found) and _is_id(found) else wire.NULL)
+    return _no_request(reason, found if found is not _ABSENT and _is_id(found) else wire.NULL)
 
 
 def _no_json(reason: str) -> Refusal:
@@ -119,23 +120,19 @@ def _no_request(reason: str, id: Raw = wire.NULL) -> Refusal:
 
 def result_of(method: str, response: Response) -> Raw:
     """Return a response's result; raise RequestFailed when it is an error or malformed."""
-    if _size(response.error):
+    if response.error is not _ABSENT:
         try:
             error = wire.decode(response.error, ErrorBody)
         except (InvalidParams, RecursionError) as fault:
             raise RequestFailed(INTERNAL_ERROR, f"Malformed error in answer to {method}: {fault}") from None
         raise RequestFailed(error.code, error.message, error.data)
-    if not _size(response.result):
+    if response.result is _ABSENT:
         raise RequestFailed(INTERNAL_ERROR, f"Malformed answer to {method}: neither result nor error")
     return response.result
 
 
-def _size(raw: Raw) -> int:
-    return memoryview(raw).nbytes
-
-
 def _is_null(raw: Raw) -> bool:
-    return _size(raw) <= len(b"null") and bytes(raw) in (b"", b"null")
+    return raw is _ABSENT or memoryview(raw)[0] == ord("n")
 
 
 def _is_id(raw: Raw) -> bool:

@@ -25,12 +25,14 @@ class History:
 
     `messages` only grows while `epoch` stays the same. Results wait in `open` until the reply's last call is
     answered; what the log leaves unanswered is answered as interrupted when the conversation goes on.
+    `size` is the length of all their text, in characters.
     """
 
     def __init__(self) -> None:
         self.system = ""
         self.messages: list[Message] = []
         self.epoch = 0
+        self.size = 0
         self.open: dict[str, ToolOutput | None] = {}
 
     def apply(self, event: Event) -> None:
@@ -44,12 +46,12 @@ class History:
                     self.epoch += 1
             case UserMessage() as data:
                 self.close()
-                self.messages.append(user_message(data))
+                self._add(user_message(data))
             case AssistantMessage() as data:
                 self.close()
                 calls = tuple(tool_call(request) for request in data.tool_requests)
                 if data.content or calls:
-                    self.messages.append(Assistant(data.content, calls, data.reasoning_text or ""))
+                    self._add(Assistant(data.content, calls, data.reasoning_text or ""))
                 self.open = dict.fromkeys(call.id for call in calls)
             case ToolComplete() as data if data.tool_call_id in self.open:
                 if self.open[data.tool_call_id] is None:
@@ -62,8 +64,14 @@ class History:
     def close(self) -> None:
         """Answer what is still open as interrupted, and put the results into place."""
         for call_id, output in self.open.items():
-            self.messages.append(output or ToolOutput(call_id, INTERRUPTED))
+            self._add(output or ToolOutput(call_id, INTERRUPTED))
         self.open = {}
+
+    def _add(self, message: Message) -> None:
+        self.messages.append(message)
+        self.size += len(message.content)
+        if isinstance(message, Assistant):
+            self.size += sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
 
 
 def user_message(data: UserMessage) -> User:

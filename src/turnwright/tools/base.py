@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from turnwright.protocol.events import Data
 from turnwright.protocol.messages import Image, ToolDefinition
 from turnwright.protocol.permissions import PermissionRequest
 
@@ -22,7 +23,7 @@ class FileEdit(msgspec.Struct, frozen=True):
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """What a call gave: `text` is for the model, `detail` for people."""
+    """What a call gave: `text` is for the model, `detail` for people; `events` are logged after the result."""
 
     text: str
     kind: ResultType = "success"
@@ -32,6 +33,7 @@ class ToolResult(msgspec.Struct, frozen=True):
     images: tuple[Image, ...] = ()
     edits: tuple[FileEdit, ...] = ()
     telemetry: Mapping[str, Any] | None = None
+    events: tuple[Data, ...] = ()
 
     @property
     def ok(self) -> bool:

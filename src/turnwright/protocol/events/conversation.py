@@ -40,8 +40,8 @@ class ToolRequest(Wire):
 
     tool_call_id: str
     name: str
+    type: str
     arguments: Any = None
-    type: str = "function"
     intention_summary: str | None = None
     tool_title: str | None = None
 

@@ -1,0 +1,76 @@
+"""Started by an official client: `--headless ... --stdio`, or TCP."""
+
+import argparse
+import logging
+import os
+import signal
+import sys
+from typing import NoReturn
+
+import anyio
+
+from turnwright.server.serve import serve_stdio, serve_tcp
+from turnwright.server.settings import Settings, from_environment
+from turnwright.server.start import started
+
+LEVELS = {
+    "none": logging.CRITICAL + 1,
+    "error": logging.ERROR,
+    "warning": logging.WARNING,
+    "info": logging.INFO,
+    "debug": logging.DEBUG,
+    "all": logging.DEBUG,
+    "default": logging.WARNING,
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(1, f"error: {message}\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags with which the official clients start a runtime."""
+    flags = _Parser(prog="turnwright", add_help=False, allow_abbrev=False)
+    flags.add_argument("--headless", action="store_true")
+    flags.add_argument("--no-auto-update", action="store_true")
+    flags.add_argument("--no-auto-login", action="store_true")
+    flags.add_argument("--log-level", choices=LEVELS, default="default")
+    flags.add_argument("--auth-token-env", metavar="VARIABLE")
+    flags.add_argument("--session-idle-timeout", type=int, metavar="SECONDS")
+    flags.add_argument("--remote", action="store_true")
+    flags.add_argument("--stdio", action="store_true")
+    flags.add_argument("--port", type=int, default=0)
+    return flags
+
+
+def main(argv: list[str]) -> int:
+    """Serve until the client hangs up (stdio) or SIGTERM comes (TCP)."""
+    flags = parser().parse_args(argv)
+    logging.basicConfig(
+        level=LEVELS[flags.log_level], stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
+    )
+    settings = from_environment(
+        os.environ, auth_token_variable=flags.auth_token_env, auto_login=not flags.no_auto_login
+    )
+    anyio.run(serve, settings, flags.stdio, flags.port)
+    return 0
+
+
+async def serve(settings: Settings, stdio: bool, port: int) -> None:
+    """Serve one client on stdio, or all who connect to the port; SIGTERM and SIGINT end it in order."""
+    async with anyio.create_task_group() as group:
+        group.start_soon(_until_signal, group.cancel_scope)
+        async with started(settings) as runtime:
+            if stdio:
+                await serve_stdio(runtime, settings)
+            else:
+                await serve_tcp(runtime, settings, port)
+        group.cancel_scope.cancel()
+
+
+async def _until_signal(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            scope.cancel()
+            return

@@ -1,0 +1,129 @@
+"""From a session's options to the endpoint that answers: the app's own, the user's, or GitHub's protocol."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from turnwright.engine.endpoint import DEFAULT_WINDOW, Endpoint
+from turnwright.errors import ConfigError, ProviderError
+from turnwright.protocol import wire
+from turnwright.protocol.options import ProviderOptions, SessionOptions
+from turnwright.protocol.wire import Wire
+from turnwright.providers.base import ModelInfo, Provider
+
+NOTHING_CONFIGURED = (
+    "No model is configured. Set TURNWRIGHT_BASE_URL and TURNWRIGHT_MODEL (and TURNWRIGHT_API_KEY if the "
+    "endpoint wants a key),\nor put them into the file that `turnwright doctor` names,\n"
+    "or use the local model: `pip install 'turnwright[local]'`, `turnwright models pull`, then `--model local`."
+)
+LOCAL = "local"
+
+
+class Defaults(msgspec.Struct, frozen=True):
+    """What holds for sessions that don't bring an endpoint; `github_token` goes to `api_url` alone."""
+
+    provider: ProviderOptions | None = None
+    model: str | None = None
+    api_url: str | None = None
+    github_token: str | None = None
+
+
+Opener = Callable[[ProviderOptions], Provider]
+
+
+class _Supports(Wire):
+    vision: bool | None = None
+
+
+class _Capabilities(Wire):
+    supports: _Supports | None = None
+
+
+class ConfiguredEndpoints:
+    """Opens each provider once and shares it between sessions."""
+
+    def __init__(self, defaults: Defaults, opener: Opener, local: Callable[[], Provider]) -> None:
+        self._defaults = defaults
+        self._open = opener
+        self._open_local = local
+        self._providers: dict[bytes, Provider] = {}
+        self._models: dict[bytes, list[ModelInfo]] = {}
+
+    async def find(self, options: SessionOptions, model: str | None) -> Endpoint:
+        """Raises ConfigError when nothing is configured, ProviderError when it can't be asked."""
+        wanted = model or options.model
+        chosen = options.provider or self._github(options)
+        if chosen is None and (wanted or self._defaults.model) == LOCAL:
+            provider = self._providers.setdefault(b"local", self._open_local())
+            return Endpoint(provider, LOCAL, LOCAL, window=8192, vision=False)
+        chosen = chosen or self._defaults.provider
+        if chosen is None:
+            raise ConfigError(NOTHING_CONFIGURED)
+        key = wire.encode(chosen)
+        provider = self._providers.get(key)
+        if provider is None:
+            provider = self._providers[key] = self._open(chosen)
+        default = None if options.provider or self._github(options) else self._defaults.model
+        name = wanted or chosen.model_id or default
+        known = await self._known(key, provider) if name is None or self._is_github(chosen) else []
+        if name is None:
+            name = _only(known, chosen)
+        info = next((found for found in known if found.id == name), None)
+        return Endpoint(
+            provider,
+            name,
+            chosen.wire_model or chosen.model_id or name,
+            window=_window(chosen, info),
+            vision=_vision(options, info),
+        )
+
+    async def aclose(self) -> None:
+        """Close every provider."""
+        for provider in self._providers.values():
+            await provider.aclose()
+        self._providers.clear()
+
+    async def models(self, options: SessionOptions) -> list[ModelInfo]:
+        """The models of the endpoint that a session with these options would use. Raises ConfigError."""
+        chosen = options.provider or self._github(options) or self._defaults.provider
+        if chosen is None:
+            raise ConfigError(NOTHING_CONFIGURED)
+        key = wire.encode(chosen)
+        provider = self._providers.get(key)
+        if provider is None:
+            provider = self._providers[key] = self._open(chosen)
+        return await self._known(key, provider)
+
+    def _github(self, options: SessionOptions) -> ProviderOptions | None:
+        token = options.git_hub_token or self._defaults.github_token
+        if token is None or self._defaults.api_url is None:
+            return None
+        return ProviderOptions(self._defaults.api_url, name="github", bearer_token=token)
+
+    def _is_github(self, chosen: ProviderOptions) -> bool:
+        return chosen.name == "github" and chosen.base_url == self._defaults.api_url
+
+    async def _known(self, key: bytes, provider: Provider) -> list[ModelInfo]:
+        if key not in self._models:
+            self._models[key] = await provider.models()
+        return self._models[key]
+
+
+def _only(known: list[ModelInfo], chosen: ProviderOptions) -> str:
+    if not known:
+        raise ProviderError(f"{chosen.base_url} offers no models", kind="query", sent=False)
+    return next((info.id for info in known if info.id != "auto"), known[0].id)
+
+
+def _window(chosen: ProviderOptions, info: ModelInfo | None) -> int:
+    known = info.context_window if info else None
+    return chosen.max_prompt_tokens or known or DEFAULT_WINDOW
+
+
+def _vision(options: SessionOptions, info: ModelInfo | None) -> bool:
+    """The app's word first, then the endpoint's; a model that nobody knows is taken to see."""
+    if options.model_capabilities is not None:
+        asked = wire.convert(options.model_capabilities, _Capabilities)
+        if asked.supports is not None and asked.supports.vision is not None:
+            return asked.supports.vision
+    return info.vision if info is not None else True

@@ -1,0 +1,184 @@
+"""The loop: serve prompts, run each to its end, one model call a turn."""
+
+import logging
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.lowlevel
+
+from turnwright.engine import retry
+from turnwright.engine.hooks import AgentStop, Noted
+from turnwright.engine.inbox import Prompt
+from turnwright.engine.model_call import Listener, call_model
+from turnwright.engine.pending import finish_open_calls
+from turnwright.engine.prompt import log_nudge, log_user_message, prepare, submit
+from turnwright.engine.run import Run
+from turnwright.engine.tool_call import decode_arguments, finish, interrupted, run_tool
+from turnwright.errors import ProviderError, StoreError
+from turnwright.protocol.events.conversation import TurnEnd, TurnRetry, TurnStart
+from turnwright.protocol.events.session import (
+    AssistantIdle,
+    AutopilotStopped,
+    Idle,
+    Info,
+    PendingMessagesModified,
+    SessionError,
+    Warned,
+)
+from turnwright.protocol.events.tools import ToolStart
+from turnwright.protocol.messages import Reply
+
+if TYPE_CHECKING:
+    from turnwright.engine.session import Session
+
+log = logging.getLogger(__name__)
+
+EMPTY_REPLIES = 2
+
+
+async def serve(s: "Session") -> None:
+    """Run each prompt to its end, one at a time; say idle when none is left."""
+    while True:
+        prompt = await s.inbox.next()
+        with anyio.CancelScope() as scope:
+            s.run_scope = scope
+            await run(s, prompt)
+        s.run_scope = None
+        s.inbox.requeue_steering()  # came too late to steer: prompts of their own
+        if s.inbox.empty:
+            say_idle(s, scope.cancel_called)
+
+
+def say_idle(s: "Session", aborted: bool) -> None:
+    """The mechanical end: last, always, once for each time the queue drains."""
+    if aborted:
+        s.emit(Info("cancellation", "Operation cancelled by user"))
+    s.emit(AssistantIdle(aborted or None))
+    s.emit(Idle(aborted or None))
+
+
+async def run(s: "Session", prompt: Prompt) -> None:
+    """One prompt: turns until the model asks for no more tools. An error is said last, beside the idle."""
+    s.run = Run(prompt, s.options.autopilot)
+    failed = await guarded(s, converse(s, prompt))
+    failed = await guarded(s, conclude(s, failed)) or failed
+    if failed:
+        s.emit(failed, ephemeral=True if failed.error_type == "store" else None)
+
+
+async def guarded(s: "Session", work: Coroutine[Any, Any, None]) -> SessionError | None:
+    """Do a part of a run; give what went wrong as the event to say."""
+    try:
+        await work
+    except ProviderError as error:
+        return SessionError(error.kind, str(error), error.status, error.provider_call_id, error.error_code)
+    except StoreError as error:
+        return SessionError("store", str(error))
+    except Exception:  # a bug of ours must end in an error and an idle, not in silence
+        log.exception("session %s: the run failed", s.id)
+        return SessionError("internal", "Internal error")
+    return None
+
+
+async def converse(s: "Session", prompt: Prompt) -> None:
+    """Log what the user said, then call the model until nothing keeps the run going."""
+    s.emit(PendingMessagesModified())
+    if prompt.text is not None:
+        await submit(s, prompt, delivery="queued" if prompt.waited else "idle")
+    elif not await finish_open_calls(s):
+        return
+    while True:
+        more = await reliable_turn(s)
+        if s.run.over or not (more or s.inbox.steering or await keep_going(s)):
+            return
+
+
+async def conclude(s: "Session", failed: SessionError | None) -> None:
+    """Tell the hooks that the run is over."""
+    if failed:
+        context = {"error": failed.message, "errorContext": "model_call", "recoverable": False}
+        await s.hooks.notify("errorOccurred", Noted, s.cwd, context)
+    reason = {"reason": "error" if failed else "complete"}
+    await s.hooks.notify("sessionEnd", Noted, s.cwd, reason)
+
+
+async def reliable_turn(s: "Session") -> bool:
+    """A turn, and further ones while the model's server says that another try may help."""
+    attempt = empty = 0
+    while True:
+        attempt += 1
+        try:
+            reply = await turn(s)
+        except ProviderError as error:
+            pause = retry.delay(error, attempt, s.random)
+            if pause is None:
+                raise
+            s.emit(TurnRetry(s.run.turn_id, s.model, error.kind))
+            await anyio.sleep(pause)
+            continue
+        if reply.content or reply.tool_calls or s.run.over:
+            return bool(reply.tool_calls)
+        empty += 1
+        if empty > EMPTY_REPLIES:
+            s.emit(Warned("empty_reply", f"The model's reply was empty ({reply.finish_reason})."))
+            return False
+        s.emit(TurnRetry(s.run.turn_id, s.model, "empty_reply"))
+
+
+async def turn(s: "Session") -> Reply:
+    """One model call and its tools: one pair of events, whatever happens."""
+    while s.inbox.steering:
+        await submit(s, s.inbox.steering.popleft(), delivery="steering")
+    await prepare(s)
+    await anyio.lowlevel.checkpoint()  # an abort that came before lands here: no turn, no call
+    s.run.next_turn()
+    s.emit(TurnStart(s.run.turn_id, s.run.interaction_id))
+    listener = Listener(s)
+    try:
+        reply = await call_model(s, listener)
+        await run_tools(s, reply)
+    finally:
+        if not s.questions.leave_open:
+            interrupt_open_calls(s)
+            await s.journal.settle(TurnEnd(s.run.turn_id, listener.was_sent))
+    return reply
+
+
+async def run_tools(s: "Session", reply: Reply) -> None:
+    """Run the calls of one reply side by side."""
+    for call in reply.tool_calls:
+        arguments = decode_arguments(call.arguments)
+        shown = call.arguments if arguments is None else arguments
+        s.emit(ToolStart(call.id, call.name, shown, s.run.turn_id, s.model))
+    s.run.called_tools = s.run.called_tools or bool(reply.tool_calls)
+    async with anyio.create_task_group() as tools:
+        for call in reply.tool_calls:
+            tools.start_soon(run_tool, s, call)
+
+
+def interrupt_open_calls(s: "Session") -> None:
+    """Answer what an abort left open: every call has one result before its turn ends."""
+    for call_id in tuple(s.journal.state.open_calls):
+        finish(s, call_id, interrupted())
+
+
+async def keep_going(s: "Session") -> bool:
+    """Whether something but the model wants another turn: a stop hook, or autopilot."""
+    fields = {
+        "transcriptPath": str(s.folder / "events.jsonl"),
+        "stopReason": "end_turn",
+        "stop_hook_active": s.run.stop_blocks > 0,
+    }
+    stop = await s.hooks.notify("agentStop", AgentStop, s.cwd, fields)
+    if stop.decision == "block" and stop.reason and s.run.may_block_stop():
+        log_user_message(s, stop.reason, source="hook", delivery="idle")
+        return True
+    if s.mode != "autopilot" or s.inbox.queued:
+        return False
+    if s.run.autopilot.may_nudge(called_tools=s.run.called_tools):
+        s.run.restart()
+        log_nudge(s)
+        return True
+    s.emit(AutopilotStopped("cap_reached"))
+    return False

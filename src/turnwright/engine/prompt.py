@@ -1,0 +1,171 @@
+"""Before the model is called: the prompt's way into the log, the system prompt, the tools."""
+
+from typing import TYPE_CHECKING, Any
+
+from turnwright.engine.autopilot import NUDGE
+from turnwright.engine.hooks import PromptSubmitted, PromptTransformed, SessionStarted
+from turnwright.engine.inbox import Prompt
+from turnwright.engine.system_prompt import (
+    IDENTITY,
+    assemble,
+    compose,
+    customise,
+    default_sections,
+    transformed,
+)
+from turnwright.errors import InvalidParams, TurnwrightError
+from turnwright.protocol import wire
+from turnwright.protocol.events.conversation import SystemMessage, UserMessage
+from turnwright.protocol.events.session import ModelChange, TitleChanged, ToolsUpdated
+from turnwright.protocol.wire import Wire
+
+if TYPE_CHECKING:
+    from turnwright.engine.session import Session
+
+TRANSFORM_TIMEOUT = 60.0
+
+
+async def submit(s: "Session", prompt: Prompt, *, delivery: str) -> None:
+    """Take a user's message into the conversation, past the hooks; an abort on the way doesn't lose it."""
+    text = prompt.text or ""
+    logged = False
+    try:
+        submitted = await s.hooks.notify("userPromptSubmitted", PromptSubmitted, s.cwd, {"prompt": text})
+        text = submitted.modified_prompt or text
+        notes = [submitted.additional_context]
+        if s.is_fresh:
+            s.is_fresh = False
+            started = {"source": s.origin, "initialPrompt": text}
+            answer = await s.hooks.notify("sessionStart", SessionStarted, s.cwd, started)
+            notes.append(answer.additional_context)
+        await prepare(s)
+        whole = "\n\n".join(
+            [f"<current_datetime>{wire.now()}</current_datetime>", text, *filter(None, notes)]
+        )
+        fields = {"prompt": text, "transformedPrompt": whole}
+        change = await s.hooks.notify("userPromptTransformed", PromptTransformed, s.cwd, fields)
+        logged = True
+        log_user_message(
+            s,
+            text,
+            transformed=change.modified_transformed_prompt or whole,
+            prompt=prompt,
+            delivery=delivery,
+            source=prompt.source,
+        )
+    finally:
+        if not logged:
+            log_user_message(s, text, prompt=prompt, delivery=delivery, source=prompt.source)
+
+
+def log_user_message(
+    s: "Session",
+    text: str,
+    *,
+    delivery: str,
+    transformed: str | None = None,
+    prompt: Prompt | None = None,
+    source: str | None = None,
+) -> None:
+    """Log a message in the user's place in the conversation."""
+    first = s.journal.state.title is None
+    s.emit(
+        UserMessage(
+            text,
+            transformed_content=transformed,
+            source=source,
+            message_id=prompt.message_id if prompt else wire.new_id(),
+            attachments=prompt.attachments if prompt else [],
+            agent_mode=s.run.mode,
+            delivery=delivery,
+            interaction_id=s.run.interaction_id,
+        )
+    )
+    if first and s.journal.state.title:
+        s.emit(TitleChanged(s.journal.state.name or s.journal.state.title))
+
+
+def log_nudge(s: "Session") -> None:
+    """Ask the model to go on, as a synthetic user message with empty content."""
+    s.emit(
+        UserMessage(
+            "",
+            transformed_content=NUDGE,
+            source="autopilot",
+            message_id=wire.new_id(),
+            agent_mode="autopilot",
+            is_autopilot_continuation=True,
+            delivery="idle",
+            interaction_id=s.run.interaction_id,
+        )
+    )
+
+
+async def prepare(s: "Session") -> None:
+    """Settle model, tools and system prompt for the next model call, and log what changed."""
+    await s.ensure_endpoint()
+    state = s.journal.state
+    if state.model != s.model:
+        s.emit(ModelChange(s.model, state.model, s.reasoning_effort))
+    offered = s.offer_tools()
+    content = await system_prompt(s)
+    if content != s.journal.history.system:
+        s.emit(SystemMessage(content, "system", s.run.interaction_id))
+    if offered:
+        s.emit(ToolsUpdated(s.model))
+
+
+async def system_prompt(s: "Session") -> str:
+    """The system prompt as it is now, with the app's changes and the client's transforms."""
+    options = s.options.system_message
+    key = (s.mode, s.cwd, options)
+    if s.prompt_cache is not None and s.prompt_cache[0] == key:
+        return s.prompt_cache[1]
+    sections = default_sections(s.cwd, s.mode)
+    overrides = (options.sections if options and options.mode == "customize" else None) or {}
+    sections = customise(sections, overrides)
+    wanted = transformed(overrides)
+    if wanted:
+        sections = await _transform(s, sections, wanted)
+    content = compose(options, sections)
+    s.prompt_cache = (key, content)
+    return content
+
+
+class _Section(Wire):
+    content: str
+
+
+class _Sections(Wire):
+    sections: dict[str, _Section]
+
+
+async def _transform(s: "Session", sections: dict[str, str], wanted: list[str]) -> dict[str, str]:
+    """Let the client rewrite sections. A client that fails to leaves them as they are."""
+    client = s.find_client(lambda _: True)
+    if client is None:
+        return sections
+    given: dict[str, Any] = {}
+    for name in wanted:
+        text = (
+            assemble({part: sections[part] for part in IDENTITY})
+            if name == "identity"
+            else sections.get(name, "")
+        )
+        given[name] = {"content": text}
+    params = {"sessionId": s.id, "sections": given}
+    try:
+        raw = await client.call("systemMessage.transform", params, timeout=TRANSFORM_TIMEOUT)
+        answer = wire.decode(raw, _Sections).sections
+    except (InvalidParams, TurnwrightError, TimeoutError):
+        return sections
+    changed = dict(sections)
+    for name in wanted:
+        if name not in answer:
+            continue
+        if name == "identity":
+            changed.update(dict.fromkeys(IDENTITY, ""))
+            changed["preamble"] = answer[name].content
+        else:
+            changed[name] = answer[name].content
+    return changed

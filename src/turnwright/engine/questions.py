@@ -1,0 +1,57 @@
+"""The one primitive behind every requested/completed pair: a pending table and two events."""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, cast
+
+import anyio
+
+from turnwright.engine.journal import Journal
+from turnwright.protocol.events import Data
+
+A = TypeVar("A")
+
+
+class _Pending(Generic[A]):
+    def __init__(self, completed: Callable[[A | None], Data]) -> None:
+        self.completed = completed
+        self.answered = anyio.Event()
+        self.answer: A | None = None
+
+
+class Questions:
+    """Questions that wait for an answer from any client: the first one counts.
+
+    `completed` is emitted whatever happens, an abort included. While `leave_open` is set, a question that is
+    cancelled stays pending in the log, for a client that resumes the session later.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._pending: dict[str, _Pending[Any]] = {}
+        self.leave_open = False
+
+    async def ask(self, request_id: str, requested: Data | None, completed: Callable[[A | None], Data]) -> A:
+        """Emit `requested` (None: the log has it), wait for an answer, emit `completed(answer)`."""
+        pending = _Pending(completed)
+        self._pending[request_id] = pending
+        try:
+            if requested is not None:
+                self._journal.emit(requested)
+            await pending.answered.wait()
+        finally:
+            if self._pending.pop(request_id, None) is not None and not self.leave_open:
+                self._journal.emit(completed(None))
+        return cast("A", pending.answer)
+
+    def answer(self, request_id: str, answer: object) -> bool:
+        """Settle a question, and say so at once. False when it is gone: answered, aborted or never asked."""
+        pending = self._pending.pop(request_id, None)
+        if pending is None:
+            return False
+        self._journal.emit(pending.completed(answer))
+        pending.answer = answer
+        pending.answered.set()
+        return True
+
+    def __contains__(self, request_id: str) -> bool:
+        return request_id in self._pending

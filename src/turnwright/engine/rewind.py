@@ -1,0 +1,25 @@
+"""Cutting a log back: what follows is gone, what stays is a valid log."""
+
+from typing import TYPE_CHECKING
+
+from turnwright.engine.pending import repair
+from turnwright.errors import InvalidParams, StoreError
+from turnwright.protocol.events.session import SnapshotRewind
+
+if TYPE_CHECKING:
+    from turnwright.engine.session import Session
+
+
+def truncate(s: "Session", event_id: str) -> int:
+    """Remove an event and all after it; how many. Raises InvalidParams while a run is in hand."""
+    if s.is_busy:
+        raise InvalidParams("sessionId: the session is busy: abort the run first")
+    events = s.journal.events()
+    index = next((i for i, event in enumerate(events) if event.id == event_id), None)
+    if index is None:
+        raise StoreError(f"Event {event_id} not found")
+    s.journal.rewrite(events[:index])
+    repair(s)
+    removed = len(events) - index
+    s.emit(SnapshotRewind(event_id, removed))
+    return removed

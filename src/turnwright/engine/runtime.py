@@ -1,0 +1,255 @@
+"""The runtime: every live session, and those that lie in the store."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import anyio
+from anyio.abc import TaskGroup
+
+from turnwright import __version__
+from turnwright.engine import summary
+from turnwright.engine.approvals import Approvals
+from turnwright.engine.attachment import Client
+from turnwright.engine.endpoint import Endpoints
+from turnwright.engine.inbox import Prompt
+from turnwright.engine.journal import Journal
+from turnwright.engine.loop import serve
+from turnwright.engine.pending import repair
+from turnwright.engine.session import Session
+from turnwright.errors import InvalidParams, SessionNotFound, TurnwrightError
+from turnwright.protocol import wire
+from turnwright.protocol.envelope import Event
+from turnwright.protocol.events.session import (
+    Context,
+    CustomAgentsUpdated,
+    SessionResume,
+    SessionStart,
+)
+from turnwright.protocol.options import SessionOptions
+from turnwright.store.base import EventStore, check_session_id
+from turnwright.tools.base import Tool
+
+PRODUCER = "turnwright"
+LOG_VERSION = 1
+TEARDOWN_TIMEOUT = 5.0
+
+Lifecycle = Callable[[str, Session], None]
+
+
+class Runtime:
+    """Creates, finds, resumes and unloads sessions. Use it inside `async with`; it owns their tasks."""
+
+    def __init__(
+        self,
+        store: EventStore,
+        endpoints: Endpoints,
+        *,
+        tools: Sequence[Tool] = (),
+        home: Path,
+        environment: Mapping[str, str] | None = None,
+        durable: bool = True,
+    ) -> None:
+        self.store = store
+        self.home = home
+        self.sessions: dict[str, Session] = {}
+        self.lifecycle: list[Lifecycle] = []
+        self.last_id: str | None = None
+        self._endpoints = endpoints
+        self._tools = tuple(tools)
+        self._environment = dict(os.environ if environment is None else environment)
+        self._durable = durable
+        self._tasks: TaskGroup
+        self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
+
+    async def __aenter__(self) -> "Runtime":
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> bool | None:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(TEARDOWN_TIMEOUT):
+            for session_id in tuple(self.sessions):
+                with suppress(TurnwrightError):
+                    await self.unload(session_id)
+        self._tasks.cancel_scope.cancel()
+        return await self._tasks.__aexit__(None, None, None)
+
+    async def create(self, options: SessionOptions, client: Client) -> Session:
+        """Start a new session. Raises InvalidParams, StoreError, or what the endpoint says."""
+        session_id = check_session_id(options.session_id or wire.new_id())
+        if session_id in self.sessions:
+            raise InvalidParams(f"sessionId: session {session_id} is live already")
+        journal = Journal(self.store.create(session_id), durable=self._durable)
+        try:
+            session = self._load(session_id, options, journal, client, origin="new")
+            session.emit(
+                SessionStart(
+                    session_id,
+                    LOG_VERSION,
+                    PRODUCER,
+                    __version__,
+                    wire.now(),
+                    context_tier=None,
+                    context=Context(str(session.cwd)),
+                    already_in_use=False,
+                    remote_steerable=False,
+                    selected_model=options.model,
+                    reasoning_effort=options.reasoning_effort,
+                    session_limits=options.session_limits,
+                    client_name=options.client_name,
+                )
+            )
+            if options.mode:
+                session.set_mode(options.mode)
+        except TurnwrightError:
+            self.sessions.pop(session_id, None)
+            journal.log.close()
+            self.store.delete(session_id)
+            raise
+        self._say("session.created", session)
+        self._start(session)
+        return session
+
+    async def resume(self, session_id: str, options: SessionOptions, client: Client) -> Session:
+        """Take a session up again, live or from the store. Raises SessionNotFound; then nothing changed."""
+        session = self.sessions.get(session_id)
+        if session is not None:
+            session.reconfigure(options)
+            session.attach(client, options)
+            self._announce(session, options, was_live=True)
+            return session
+        journal = Journal(self.store.open(session_id), durable=self._durable)
+        try:
+            journal.load()
+            session = self._load(session_id, options, journal, client, origin="resume")
+            self._announce(session, options, was_live=False)
+        except TurnwrightError:
+            self.sessions.pop(session_id, None)
+            journal.log.close()
+            raise
+        self._start(session)
+        return session
+
+    def _announce(self, session: Session, options: SessionOptions, *, was_live: bool) -> None:
+        state = session.journal.state
+        continues = options.continue_pending_work
+        if not was_live and not continues:
+            repair(session)
+        session.emit(CustomAgentsUpdated([], [], []))
+        session.emit(
+            SessionResume(
+                wire.now(),
+                state.events,
+                context_tier=None,
+                context=Context(str(session.cwd)),
+                already_in_use=False,
+                remote_steerable=False,
+                session_was_active=was_live and session.is_busy,
+                events_file_size_bytes=session.journal.log.size,
+                selected_model=state.model,
+                reasoning_effort=state.reasoning_effort,
+                session_limits=options.session_limits,
+                continue_pending_work=continues or None,
+            )
+        )
+        if not was_live and continues and state.open_calls:
+            session.send(Prompt(message_id=wire.new_id(), text=None))
+
+    def find(self, session_id: str) -> Session:
+        """The live session of that id. Raises SessionNotFound."""
+        try:
+            return self.sessions[session_id]
+        except KeyError:
+            raise SessionNotFound(f"Session not found: {session_id}") from None
+
+    async def unload(self, session_id: str, *, kind: str = "routine", reason: str | None = None) -> None:
+        """End a live session's work and let go of its log. What waits for a client stays pending there."""
+        session = self.find(session_id)
+        scope, done = self._scopes[session_id]
+        session.questions.leave_open = bool(session.journal.state.questions)
+        scope.cancel()
+        await done.wait()
+        try:
+            size = session.journal.log.size
+            sizes = session.context_sizes()
+            session.emit(
+                summary.shutdown(session.journal.state, size=size, sizes=sizes, kind=kind, reason=reason)
+            )
+        finally:
+            del self.sessions[session_id], self._scopes[session_id]
+            session.journal.log.close()
+
+    async def delete(self, session_id: str) -> None:
+        """Remove a session and its log. Raises SessionNotFound."""
+        if session_id in self.sessions:
+            await self.unload(session_id)
+        self.store.delete(session_id)
+
+    def events(self, session_id: str) -> list[Event]:
+        """The persisted events of a session, live or not. Raises SessionNotFound."""
+        if session_id in self.sessions:
+            return self.sessions[session_id].journal.events()
+        journal = Journal(self.store.open(session_id))
+        try:
+            return journal.events()
+        finally:
+            journal.log.close()
+
+    def metadata(self, session_id: str) -> summary.SessionMetadata:
+        """A session's entry in the list. Raises SessionNotFound."""
+        if session_id in self.sessions:
+            return summary.metadata(session_id, self.sessions[session_id].journal.state)
+        journal = Journal(self.store.open(session_id))
+        try:
+            journal.load()
+            return summary.metadata(session_id, journal.state)
+        finally:
+            journal.log.close()
+
+    def list(self) -> list[summary.SessionMetadata]:
+        """Every session that was ever prompted, the one used last first."""
+        found = [self.metadata(session_id) for session_id in self.store.ids()]
+        return [entry for entry in found if entry.summary]
+
+    def _load(
+        self, session_id: str, options: SessionOptions, journal: Journal, client: Client, *, origin: str
+    ) -> Session:
+        session = Session(
+            session_id,
+            options,
+            journal,
+            endpoints=self._endpoints,
+            tools=self._tools,
+            folder=self.store.folder(session_id),
+            approvals=Approvals(self.home / "turnwright" / "approvals.json"),
+            environment=self._environment,
+            origin=origin,
+        )
+        session.attach(client, options)
+        session.journal.subscribers.append(lambda event: self._updated(session, event))
+        self.sessions[session_id] = session
+        self.last_id = session_id
+        return session
+
+    def _start(self, session: Session) -> None:
+        self._scopes[session.id] = (anyio.CancelScope(), anyio.Event())
+        self._tasks.start_soon(self._serve, session)
+
+    async def _serve(self, session: Session) -> None:
+        scope, done = self._scopes[session.id]
+        try:
+            with scope:
+                await serve(session)
+        finally:
+            done.set()
+
+    def _updated(self, session: Session, event: Event) -> None:
+        if not event.ephemeral:
+            self.last_id = session.id
+            self._say("session.updated", session)
+
+    def _say(self, kind: str, session: Session) -> None:
+        for listener in tuple(self.lifecycle):
+            listener(kind, session)

@@ -1,0 +1,312 @@
+"""A session: its journal, its inbox, its clients, and the collaborators that the loop works with."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+
+from turnwright.engine.approvals import Approvals
+from turnwright.engine.asking import Asking
+from turnwright.engine.attachment import Attachment, Client
+from turnwright.engine.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
+from turnwright.engine.external_tool import ExternalTool
+from turnwright.engine.hooks import Hooks
+from turnwright.engine.inbox import Inbox, Prompt
+from turnwright.engine.journal import Journal
+from turnwright.engine.permissions import Permissions, Verdict
+from turnwright.engine.questions import Questions
+from turnwright.engine.rules import Rule, Rules
+from turnwright.engine.run import Run
+from turnwright.engine.session_tools import AskUser, CompleteTask, ExitPlanMode
+from turnwright.engine.toolset import Filter, Toolset, choose
+from turnwright.errors import InvalidParams
+from turnwright.protocol import wire
+from turnwright.protocol.envelope import Event
+from turnwright.protocol.events import Data
+from turnwright.protocol.events.session import Abort, Mode, ModeChanged, PendingMessagesModified
+from turnwright.protocol.events.tools import ToolPartial
+from turnwright.protocol.options import SessionOptions, SystemMessageOptions, ToolSpec
+from turnwright.protocol.permissions import PermissionRequest
+from turnwright.tools.base import Call, Tool
+
+CHARS_PER_TOKEN = 4
+DEFAULTS = SessionOptions()
+
+
+class Sizes(msgspec.Struct, frozen=True):
+    """How full the context window is, in tokens, estimated from the length of the texts."""
+
+    limit: int
+    system: int
+    conversation: int
+    tools: int
+
+    @property
+    def total(self) -> int:
+        return self.system + self.conversation + self.tools
+
+
+class Session:
+    """One conversation with everything it needs; the log is its only state that lasts."""
+
+    def __init__(
+        self,
+        session_id: str,
+        options: SessionOptions,
+        journal: Journal,
+        *,
+        endpoints: Endpoints,
+        tools: Sequence[Tool],
+        folder: Path,
+        approvals: Approvals,
+        environment: Mapping[str, str],
+        origin: str,
+    ) -> None:
+        self.id = session_id
+        self.options = options
+        self.journal = journal
+        self.folder = folder
+        self.origin = origin
+        self.is_fresh = True
+        self.child_environment = environment
+        self.inbox = Inbox()
+        self.questions = Questions(journal)
+        self.permissions = Permissions(self.questions, approvals)
+        self.permissions.rules = _rules(options)
+        self.hooks = Hooks(journal, session_id, lambda: self.find_client(lambda o: o.hooks))
+        self.random = random.Random()
+        self.run = Run(Prompt(message_id="", text=None), options.autopilot)
+        self.run_scope: anyio.CancelScope | None = None
+        self.prompt_cache: tuple[tuple[Mode, Path, SystemMessageOptions | None], str] | None = None
+        self.attachments: list[Attachment] = []
+        self.tools = Toolset({})
+        self._tools_key: object = None
+        self._tools_size = 0
+        self._endpoints = endpoints
+        self._endpoint: Endpoint | None = None
+        self._endpoint_key: object = None
+        self._model = journal.state.model or options.model
+        self._cwd = _working_directory(options, journal)
+        asking = Asking(self)
+        self._builtin: tuple[Tool, ...] = (*tools, AskUser(asking), ExitPlanMode(asking), CompleteTask())
+
+    # What others ask of a session
+
+    def emit(self, data: Data, *, ephemeral: bool | None = None, agent_id: str | None = None) -> Event:
+        """Log and publish one event. Raises StoreError, and then nothing has happened."""
+        return self.journal.emit(data, ephemeral=ephemeral, agent_id=agent_id)
+
+    def send(self, prompt: Prompt, *, immediate: bool = False) -> None:
+        """Take a message: to steer the run in hand, or to wait for its turn."""
+        prompt.waited = self.is_busy
+        if immediate and self.run_scope is not None:
+            self.inbox.steer(prompt)
+        else:
+            self.inbox.put(prompt)
+        if prompt.waited:
+            self.emit(PendingMessagesModified())
+
+    def abort(self, reason: str = "user_initiated") -> bool:
+        """Stop the run in hand; what is queued stays queued. False if nothing runs."""
+        if self.run_scope is None or self.run_scope.cancel_called:
+            return False
+        self.run_scope.cancel()
+        self.emit(Abort(reason))
+        return True
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is in hand or about to begin."""
+        return self.run_scope is not None or bool(self.inbox.queued)
+
+    def reconfigure(self, options: SessionOptions) -> None:
+        """Take over what a client that resumes sets; what it leaves out stays as it was."""
+        for name in options.__struct_fields__:
+            value = getattr(options, name)
+            if value is not None and value != getattr(DEFAULTS, name):
+                setattr(self.options, name, value)
+        if options.model:
+            self._model = options.model
+        if options.working_directory:
+            self._cwd = _working_directory(options, self.journal)
+        self.permissions.rules = _rules(self.options)
+
+    # Clients
+
+    def attach(self, client: Client, options: SessionOptions) -> None:
+        """Send events to a client from here on; a client that is attached already is only updated."""
+        for attachment in self.attachments:
+            if attachment.client is client:
+                attachment.options = options
+                return
+        attachment = Attachment(client, options, self.id)
+        self.attachments.append(attachment)
+        self.journal.subscribers.append(attachment.publish)
+
+    def detach(self, client: Client) -> None:
+        """Send a client no more events; the session goes on."""
+        for attachment in self.attachments:
+            if attachment.client is client:
+                self.attachments.remove(attachment)
+                self.journal.subscribers.remove(attachment.publish)
+                return
+
+    def find_client(self, wanted: Callable[[SessionOptions], bool]) -> Client | None:
+        """The first attached client whose options fit."""
+        return next((a.client for a in self.attachments if wanted(a.options)), None)
+
+    # What the loop asks
+
+    @property
+    def mode(self) -> Mode:
+        """The mode of the run in hand, or of the session."""
+        return self.run.mode or self.journal.state.mode
+
+    @property
+    def model(self) -> str:
+        return self._endpoint.model if self._endpoint else self._model or ""
+
+    @property
+    def reasoning_effort(self) -> str | None:
+        return self.options.reasoning_effort
+
+    @property
+    def streaming(self) -> bool:
+        return bool(self.options.streaming)
+
+    @property
+    def cwd(self) -> Path:
+        return self._cwd
+
+    @property
+    def place(self) -> str:
+        """The key under which decisions for this location are kept: the git root, or the folder."""
+        context = self.journal.state.context
+        return (context and context.git_root) or str(self._cwd)
+
+    @property
+    def overflow(self) -> Path:
+        return self.folder / "output"
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The endpoint in use. Only after `ensure_endpoint`."""
+        assert self._endpoint is not None
+        return self._endpoint
+
+    async def ensure_endpoint(self) -> None:
+        """Find who answers, when it isn't known yet or the model was changed. Raises ConfigError."""
+        key = (self._model, self.options.provider, self.options.git_hub_token)
+        if self._endpoint is None or key != self._endpoint_key:
+            self._endpoint = await self._endpoints.find(self.options, self._model)
+            self._model = self._endpoint.model
+            self._endpoint_key = (self._model, self.options.provider, self.options.git_hub_token)
+
+    def switch_model(
+        self, model: str, reasoning_effort: str | None = None, capabilities: dict[str, Any] | None = None
+    ) -> None:
+        """Let another model answer from the next call on; `capabilities` override what is known of it."""
+        self._model = model
+        if capabilities is not None:
+            self.options.model_capabilities = capabilities
+        if reasoning_effort is not None:
+            self.options.reasoning_effort = reasoning_effort
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change the mode, from the next model call on."""
+        self.run.mode = None
+        previous = self.journal.state.mode
+        if mode != previous:
+            self.emit(ModeChanged(previous, mode))
+
+    def offer_tools(self) -> bool:
+        """Settle the tools on offer; True when they changed."""
+        external = self._external_specs()
+        key = (
+            self.mode == "autopilot",
+            self.mode == "plan",
+            tuple(id(spec) for spec in external),
+            self.find_client(lambda o: o.request_user_input) is not None,
+        )
+        if key == self._tools_key:
+            return False
+        hidden = set[str]()
+        if self.find_client(lambda o: o.request_user_input) is None:
+            hidden.add("ask_user")
+        if self.mode != "plan" and self.find_client(lambda o: o.request_exit_plan_mode) is None:
+            hidden.add("exit_plan_mode")
+        self.tools = choose(
+            self._builtin,
+            [ExternalTool(spec, self.id, self.questions) for spec in external],
+            Filter(_tuple(self.options.available_tools), tuple(self.options.excluded_tools or ())),
+            autopilot=self.mode == "autopilot",
+            hidden=frozenset(hidden),
+        )
+        self._tools_key = key
+        self._tools_size = len(wire.encode(self.tools.definitions))
+        return True
+
+    def _external_specs(self) -> list[ToolSpec]:
+        found: dict[str, ToolSpec] = {}
+        for options in [self.options, *(a.options for a in self.attachments)]:
+            found.update((spec.name, spec) for spec in options.tools or ())
+        return list(found.values())
+
+    def invocation(self, call_id: str, arguments: dict[str, Any]) -> Call:
+        """A call with its surroundings, as tools get it."""
+        return Call(
+            call_id,
+            arguments,
+            self._cwd,
+            self.overflow,
+            lambda partial: self.emit(ToolPartial(call_id, partial)) and None,
+            self.child_environment,
+        )
+
+    async def permit(self, request: PermissionRequest, hook: str | None) -> Verdict:
+        """Whether a call may be made."""
+        return await self.permissions.check(
+            request,
+            cwd=self._cwd,
+            place=self.place,
+            askable=self.find_client(lambda o: o.request_permission) is not None,
+            hook=hook,
+        )
+
+    def may_plan_with(self, tool: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether a tool that writes may run in plan mode: only to write the plan itself."""
+        path = arguments.get("path")
+        return tool in ("create", "edit") and isinstance(path, str) and Path(path) == self.folder / "plan.md"
+
+    def context_sizes(self) -> Sizes:
+        """How full the context window is; costs the same however long the conversation."""
+        history = self.journal.history
+        return Sizes(
+            self._endpoint.window if self._endpoint else DEFAULT_WINDOW,
+            len(history.system) // CHARS_PER_TOKEN,
+            history.size // CHARS_PER_TOKEN,
+            self._tools_size // CHARS_PER_TOKEN,
+        )
+
+
+def _tuple(values: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _rules(options: SessionOptions) -> Rules:
+    return Rules(
+        tuple(Rule.parse(text) for text in options.allow_tools),
+        tuple(Rule.parse(text) for text in options.deny_tools),
+    )
+
+
+def _working_directory(options: SessionOptions, journal: Journal) -> Path:
+    context = journal.state.context
+    chosen = options.working_directory or (context.cwd if context else None)
+    path = Path(chosen).expanduser() if chosen else Path.cwd()
+    if not path.is_absolute():
+        raise InvalidParams(f"workingDirectory: must be an absolute path, not {chosen!r}")
+    return path.resolve()

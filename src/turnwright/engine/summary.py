@@ -1,0 +1,69 @@
+"""What is told of a session when it is listed and when it ends."""
+
+from datetime import datetime
+from typing import Any
+
+from turnwright.protocol.events.session import Context, Shutdown
+from turnwright.protocol.wire import Wire
+from turnwright.store.state import State
+
+
+class SessionMetadata(Wire):
+    """A session in a list; times are ISO 8601."""
+
+    session_id: str
+    start_time: str
+    modified_time: str
+    is_remote: bool
+    is_detached: bool
+    summary: str | None = None
+    name: str | None = None
+    client_name: str | None = None
+    context: Context | None = None
+
+
+def metadata(session_id: str, state: State) -> SessionMetadata:
+    """A session's entry in a list, from its log."""
+    start = state.start
+    title = state.name or state.title
+    return SessionMetadata(
+        session_id,
+        start.start_time if start else state.modified,
+        state.modified,
+        is_remote=False,
+        is_detached=False,
+        summary=title,
+        name=title,
+        client_name=start.client_name if start else None,
+        context=state.context,
+    )
+
+
+def shutdown(
+    state: State, *, size: int, sizes: Any, kind: str = "routine", reason: str | None = None
+) -> Shutdown:
+    """The last event of a loaded session, with totals over its whole log; `sizes` are the context's."""
+    start = state.start.start_time if state.start else state.modified
+    return Shutdown(
+        shutdown_type="error" if kind == "error" else "routine",
+        total_premium_requests=state.prompts,
+        total_api_duration_ms=round(state.usage.duration),
+        session_start_time=milliseconds(start),
+        code_changes=state.usage.code_changes(),
+        model_metrics={name: totals.metrics() for name, totals in state.usage.models.items()},
+        current_model=state.model,
+        current_tokens=sizes.total,
+        system_tokens=sizes.system,
+        conversation_tokens=sizes.conversation,
+        tool_definitions_tokens=sizes.tools,
+        events_file_size_bytes=size,
+        error_reason=reason,
+    )
+
+
+def milliseconds(iso: str) -> int:
+    """An ISO 8601 time as milliseconds since 1970; 0 when it isn't one."""
+    try:
+        return round(datetime.fromisoformat(iso).timestamp() * 1000)
+    except ValueError:
+        return 0

@@ -1,0 +1,74 @@
+"""Which tools a model is offered: the machine's, the session's own and the app's, less what is filtered."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from turnwright.protocol.messages import ToolDefinition
+from turnwright.tools.base import Tool
+
+ALWAYS_IN_AUTOPILOT = "task_complete"
+ONLY_WHEN_LISTED = frozenset({"task_complete"})
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """The app's lists. Entries are names, or `builtin:NAME`, `custom:NAME`, `mcp:NAME`, with NAME or `*`."""
+
+    available: tuple[str, ...] | None = None
+    excluded: tuple[str, ...] = ()
+
+    def admits(self, name: str, source: str) -> bool:
+        """Whether a tool of that source passes: an exclusion always wins."""
+        if _listed(self.excluded, name, source):
+            return False
+        return self.available is None or _listed(self.available, name, source)
+
+    def names(self, name: str, source: str) -> bool:
+        """Whether the app asked for the tool by its own name."""
+        wanted = {name, f"{source}:{name}"}
+        return self.available is not None and not wanted.isdisjoint(self.available)
+
+
+def _listed(entries: Iterable[str], name: str, source: str) -> bool:
+    return any(entry in (name, f"{source}:{name}", f"{source}:*") for entry in entries)
+
+
+class Toolset:
+    """The tools of one model call, by name; an app's tool takes the place of a built-in one."""
+
+    def __init__(self, tools: dict[str, Tool]) -> None:
+        self._tools = tools
+        self.definitions: tuple[ToolDefinition, ...] = tuple(tool.definition for tool in tools.values())
+
+    def find(self, name: str) -> Tool | None:
+        """The tool of that name, if it is on offer."""
+        return self._tools.get(name)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._tools)
+
+
+def choose(
+    builtin: Sequence[Tool],
+    external: Sequence[Tool],
+    chosen: Filter,
+    *,
+    autopilot: bool,
+    hidden: frozenset[str],
+) -> Toolset:
+    """Settle the tools on offer. In autopilot no filter can remove `task_complete`: the run ends by it."""
+    offered: dict[str, Tool] = {}
+    for tool in builtin:
+        name = tool.definition.name
+        if autopilot and name == ALWAYS_IN_AUTOPILOT:
+            offered[name] = tool
+        elif name in hidden or (name in ONLY_WHEN_LISTED and not chosen.names(name, "builtin")):
+            continue
+        elif chosen.admits(name, "builtin"):
+            offered[name] = tool
+    for tool in external:
+        name = tool.definition.name
+        if chosen.admits(name, "custom"):
+            offered[name] = tool
+    return Toolset(offered)

@@ -1,0 +1,105 @@
+"""What a client sets for a session when it creates or resumes it."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from turnwright.protocol.events.session import Mode
+from turnwright.protocol.wire import Wire
+
+
+class ToolSpec(Wire):
+    """A tool of the app."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] | None = None
+    skip_permission: bool = False
+    overrides_built_in_tool: bool = False
+
+
+class SectionOverride(Wire):
+    """What shall happen to one section of the system prompt."""
+
+    action: Literal["replace", "remove", "append", "prepend", "transform", "preserve"]
+    content: str | None = None
+
+
+class SystemMessageOptions(Wire):
+    """Changes to the system prompt."""
+
+    mode: Literal["append", "replace", "customize"] = "append"
+    content: str | None = None
+    sections: dict[str, SectionOverride] | None = None
+
+
+class AzureOptions(Wire):
+    """What Azure's endpoint needs besides."""
+
+    api_version: str | None = None
+
+
+class ProviderOptions(Wire):
+    """A model endpoint of the user's own."""
+
+    base_url: str
+    type: Literal["openai", "azure", "anthropic"] = "openai"
+    name: str | None = None
+    wire_api: Literal["completions", "responses"] = "completions"
+    api_key: str | None = None
+    bearer_token: str | None = None
+    has_bearer_token_provider: bool = False
+    azure: AzureOptions | None = None
+    headers: dict[str, str] | None = None
+    model_id: str | None = None
+    wire_model: str | None = None
+    max_prompt_tokens: int | None = None
+    max_output_tokens: int | None = None
+
+
+class InfiniteSessions(Wire):
+    """When the conversation is summarised; thresholds are shares of the context window."""
+
+    enabled: bool = True
+    background_compaction_threshold: float = 0.8
+    buffer_exhaustion_threshold: float = 0.95
+
+
+class AutopilotLimits(Wire):
+    """When autopilot stops asking the model to go on."""
+
+    max_idle_continuations: int = 5
+    max_continuations: int = 50
+
+
+class SessionOptions(Wire):
+    """Options of `session.create` and `session.resume`; fields that we don't know are passed over."""
+
+    session_id: str | None = None
+    client_name: str | None = None
+    model: str | None = None
+    reasoning_effort: str | None = None
+    model_capabilities: dict[str, Any] | None = None
+    streaming: bool | None = None
+    working_directory: str | None = None
+    mode: Mode | None = None
+    tools: list[ToolSpec] | None = None
+    available_tools: list[str] | None = None
+    excluded_tools: list[str] | None = None
+    system_message: SystemMessageOptions | None = None
+    provider: ProviderOptions | None = None
+    git_hub_token: str | None = None
+    request_permission: bool = False
+    request_user_input: bool = False
+    request_exit_plan_mode: bool = False
+    request_auto_mode_switch: bool = False
+    request_elicitation: bool = False
+    hooks: bool = False
+    allow_tools: list[str] = msgspec.field(default_factory=list[str])
+    deny_tools: list[str] = msgspec.field(default_factory=list[str])
+    infinite_sessions: InfiniteSessions | None = None
+    autopilot: AutopilotLimits = msgspec.field(default_factory=AutopilotLimits)
+    session_limits: Any = None
+    continue_pending_work: bool = False
+    disable_resume: bool = False
+    ephemeral: bool = False

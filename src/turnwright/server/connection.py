@@ -1,0 +1,70 @@
+"""One client's connection: what it may call, and how events reach it."""
+
+import logging
+
+from msgspec import Raw
+
+from turnwright.engine.runtime import Runtime
+from turnwright.engine.session import Session
+from turnwright.protocol.envelope import Event
+from turnwright.rpc.peer import Peer
+from turnwright.rpc.router import Router
+from turnwright.rpc.transport import Transport
+from turnwright.server.settings import Settings
+from turnwright.server.table import METHODS
+
+log = logging.getLogger(__name__)
+
+
+class Connection:
+    """A client, from its first message to its hang-up. It is the context of every method."""
+
+    def __init__(self, runtime: Runtime, settings: Settings, transport: Transport, name: str) -> None:
+        self.runtime = runtime
+        self.settings = settings
+        self.authenticated = settings.connection_token is None
+        self.peer = Peer(transport, Router(METHODS, self), name=name)
+
+    async def serve(self) -> None:
+        """Answer until the client hangs up; its sessions stay live."""
+        self.runtime.lifecycle.append(self._lifecycle)
+        try:
+            await self.peer.run()
+        finally:
+            self.runtime.lifecycle.remove(self._lifecycle)
+            for session in tuple(self.runtime.sessions.values()):
+                session.detach(self)
+
+    async def call(self, method: str, params: object, *, timeout: float | None = None) -> Raw:
+        """Ask the client. Raises RequestFailed, ConnectionClosed or TimeoutError."""
+        return await self.peer.call(method, params, timeout=timeout)
+
+    def publish(self, session_id: str, event: Event) -> None:
+        """Send the client an event; the bytes are those of the log."""
+        self.peer.notify(
+            "session.event",
+            Raw(b'{"sessionId":"' + session_id.encode() + b'","event":' + event.encoded + b"}"),
+        )
+
+    def _lifecycle(self, kind: str, session: Session) -> None:
+        state = session.journal.state
+        start = state.start.start_time if state.start else state.modified
+        self.peer.notify(
+            "session.lifecycle",
+            {
+                "type": kind,
+                "sessionId": session.id,
+                "metadata": {
+                    "startTime": start,
+                    "modifiedTime": state.modified,
+                    "summary": state.name or state.title,
+                },
+            },
+        )
+
+
+def version() -> str:
+    """The runtime's version, as clients see it."""
+    from turnwright import __version__
+
+    return __version__

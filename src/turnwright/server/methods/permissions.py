@@ -1,0 +1,43 @@
+"""Answers to permission questions, and what is allowed without asking."""
+
+from turnwright.engine.permissions import Decision
+from turnwright.engine.session import Session
+from turnwright.server.methods.base import Methods, SessionParams
+
+methods = Methods()
+METHODS = methods.table
+
+
+class PermissionAnswerParams(SessionParams):
+    """A decision."""
+
+    request_id: str
+    result: Decision
+
+
+@methods.session("session.permissions.handlePendingPermissionRequest", PermissionAnswerParams)
+async def answer(session: Session, params: PermissionAnswerParams) -> dict[str, bool]:
+    """Settle a question; false when it is gone. A kind that nobody knows is a denial."""
+    if params.result.kind == "no-result":
+        return {"success": params.request_id in session.questions}
+    return {"success": session.questions.answer(params.request_id, params.result)}
+
+
+class ApproveAllParams(SessionParams):
+    """On or off."""
+
+    enabled: bool
+
+
+@methods.session("session.permissions.setApproveAll", ApproveAllParams)
+async def approve_all(session: Session, params: ApproveAllParams) -> dict[str, bool]:
+    """Allow everything without asking, or ask again."""
+    session.permissions.approve_all = params.enabled
+    return {"success": True}
+
+
+@methods.session("session.permissions.resetSessionApprovals", SessionParams)
+async def reset(session: Session, params: SessionParams) -> dict[str, bool]:
+    """Forget what was allowed for the session."""
+    session.permissions.approvals.reset()
+    return {"success": True}

@@ -1,0 +1,139 @@
+"""A live session: send, abort, messages, mode, name, log."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from turnwright.engine.inbox import Prompt
+from turnwright.engine.session import Session
+from turnwright.errors import InvalidParams, RequestFailed, SessionNotFound
+from turnwright.protocol import wire
+from turnwright.protocol.events.session import Info, Mode, Renamed, TitleChanged, Warned
+from turnwright.server.methods.base import Methods, SessionParams
+
+if TYPE_CHECKING:
+    from turnwright.server.connection import Connection
+
+methods = Methods()
+METHODS = methods.table
+
+
+class SendParams(SessionParams):
+    """A message to a session."""
+
+    prompt: str
+    attachments: list[Any] = msgspec.field(default_factory=list[Any])
+    mode: Literal["enqueue", "immediate"] = "enqueue"
+    agent_mode: str | None = None
+    request_headers: dict[str, str] | None = None
+    source: str | None = None
+
+
+@methods.runtime("session.send", SendParams)
+async def send(connection: "Connection", params: SendParams) -> dict[str, str]:
+    """Take a message and answer at once with its id."""
+    try:
+        session = connection.runtime.find(params.session_id)
+    except SessionNotFound:
+        raise SessionNotFound(f"Session not found for sessionId: {params.session_id}") from None
+    message_id = wire.new_id()
+    mode = params.agent_mode
+    prompt = Prompt(
+        message_id=message_id,
+        text=params.prompt,
+        attachments=params.attachments,
+        agent_mode=mode if mode in ("interactive", "plan", "autopilot") else None,
+        headers=params.request_headers,
+        source=params.source,
+    )
+    session.send(prompt, immediate=params.mode == "immediate")
+    return {"messageId": message_id}
+
+
+class AbortParams(SessionParams):
+    """Why the run is stopped."""
+
+    reason: str = "user_initiated"
+
+
+@methods.session("session.abort", AbortParams)
+async def abort(session: Session, params: AbortParams) -> dict[str, bool]:
+    """Stop the run in hand."""
+    session.abort(params.reason)
+    return {"success": True}
+
+
+@methods.runtime("session.getMessages", SessionParams)
+async def messages(connection: "Connection", params: SessionParams) -> dict[str, Any]:
+    """The persisted events of a session, oldest first."""
+    connection.runtime.find(params.session_id)
+    return {"events": [msgspec.Raw(event.encoded) for event in connection.runtime.events(params.session_id)]}
+
+
+class ModeParams(SessionParams):
+    """A mode."""
+
+    mode: Mode
+
+
+@methods.session("session.mode.set", ModeParams)
+async def set_mode(session: Session, params: ModeParams) -> None:
+    """Change the mode, from the next model call on."""
+    session.set_mode(params.mode)
+
+
+@methods.session("session.mode.get", SessionParams)
+async def get_mode(session: Session, params: SessionParams) -> Mode:
+    """The mode."""
+    return session.journal.state.mode
+
+
+class NameParams(SessionParams):
+    """A name."""
+
+    name: str
+
+
+@methods.session("session.name.set", NameParams)
+async def set_name(session: Session, params: NameParams) -> None:
+    """Name the session."""
+    name = params.name.strip()
+    if not name:
+        raise RequestFailed(
+            -32603, "Request session.name.set failed with message: Session name cannot be empty"
+        )
+    session.emit(Renamed(name))
+    session.emit(TitleChanged(name))
+
+
+@methods.session("session.name.get", SessionParams)
+async def get_name(session: Session, params: SessionParams) -> dict[str, Any]:
+    """The session's name, if it has one."""
+    state = session.journal.state
+    return {"name": state.name or state.title}
+
+
+class LogParams(SessionParams):
+    """A line for people."""
+
+    message: str
+    level: Literal["info", "warning", "error"] = "info"
+    ephemeral: bool = False
+    type: str = "notification"
+    url: str | None = None
+
+
+@methods.session("session.log", LogParams)
+async def log(session: Session, params: LogParams) -> dict[str, str]:
+    """Log a line in the session's timeline."""
+    if not params.message:
+        raise InvalidParams("message: must not be empty")
+    if params.level == "info":
+        event = session.emit(Info(params.type, params.message), ephemeral=params.ephemeral)
+    elif params.level == "warning":
+        event = session.emit(Warned(params.type, params.message), ephemeral=params.ephemeral)
+    else:
+        from turnwright.protocol.events.session import SessionError
+
+        event = session.emit(SessionError(params.type, params.message), ephemeral=params.ephemeral)
+    return {"eventId": event.id}

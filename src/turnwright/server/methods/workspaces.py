@@ -1,0 +1,81 @@
+"""Files that belong to a session."""
+
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+
+from turnwright.engine.session import Session
+from turnwright.errors import StoreError
+from turnwright.protocol.events.session import WorkspaceFileChanged
+from turnwright.server.methods.base import Methods, SessionParams
+from turnwright.tools.paths import inside
+
+methods = Methods()
+METHODS = methods.table
+
+
+class PathParams(SessionParams):
+    """A path relative to the session's `files` folder."""
+
+    path: str
+
+
+class CreateParams(PathParams):
+    """A file to write."""
+
+    content: str
+
+
+def _locate(session: Session, path: str) -> Path:
+    root = session.folder / "files"
+    found = (root / path).resolve()
+    if not inside(root.resolve(), found) or found == root.resolve():
+        raise StoreError("Path must be within the workspace files directory")
+    return found
+
+
+@methods.session("session.workspaces.listFiles", SessionParams)
+async def listing(session: Session, params: SessionParams) -> dict[str, Any]:
+    """The files' paths, sorted."""
+    root = session.folder / "files"
+    found = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+    return {"files": found}
+
+
+@methods.session("session.workspaces.readFile", PathParams)
+async def read(session: Session, params: PathParams) -> dict[str, Any]:
+    """A file's text."""
+    path = _locate(session, params.path)
+    try:
+        return {"content": await anyio.to_thread.run_sync(path.read_text, "utf-8", "replace")}
+    except OSError as error:
+        raise StoreError(f"can't read {params.path}: {error.strerror}") from error
+
+
+@methods.session("session.workspaces.createFile", CreateParams)
+async def create(session: Session, params: CreateParams) -> None:
+    """Write a file."""
+    path = _locate(session, params.path)
+    existed = path.exists()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    await anyio.to_thread.run_sync(path.write_text, params.content, "utf-8")
+    session.emit(WorkspaceFileChanged(params.path, "update" if existed else "create"))
+
+
+@methods.session("session.workspaces.getWorkspace", SessionParams)
+async def workspace(session: Session, params: SessionParams) -> dict[str, Any]:
+    """The session's folder and what it is called."""
+    state = session.journal.state
+    start = state.start
+    found = {
+        "id": session.id,
+        "cwd": str(session.cwd),
+        "client_name": start.client_name if start else None,
+        "name": state.name or state.title,
+        "user_named": state.name is not None,
+        "summary_count": 0,
+        "created_at": start.start_time if start else state.modified,
+        "updated_at": state.modified,
+    }
+    return {"workspace": {k: v for k, v in found.items() if v is not None}, "path": str(session.folder)}

@@ -1,0 +1,30 @@
+"""Every method that a client may call, by its wire name."""
+
+from turnwright.server.methods import (
+    auth,
+    history,
+    lifecycle,
+    model,
+    permissions,
+    plan,
+    runtime,
+    session,
+    tools,
+    ui,
+    workspaces,
+)
+from turnwright.server.methods.base import Table
+
+METHODS: Table = {
+    **runtime.METHODS,
+    **auth.METHODS,
+    **lifecycle.METHODS,
+    **session.METHODS,
+    **tools.METHODS,
+    **permissions.METHODS,
+    **ui.METHODS,
+    **model.METHODS,
+    **history.METHODS,
+    **plan.METHODS,
+    **workspaces.METHODS,
+}
