@@ -1,5 +1,6 @@
 """Input that no client should send is answered with an error, and the connection lives on."""
 
+import sys
 from typing import Any
 
 import anyio
@@ -73,6 +74,20 @@ async def test_what_is_not_a_request_is_answered_and_the_next_message_served(kin
             assert answer["error"].pop("message").startswith("Invalid Request: ")
             assert answer == {"jsonrpc": "2.0", "id": id, "error": {"code": -32600}}
         assert await answer_to(transport, PING) == PONG
+
+
+async def test_every_depth_of_nesting_gets_an_answer() -> None:
+    limit = sys.getrecursionlimit()
+    codes: set[int | None] = set()
+    async with transport_to_service("memory") as transport:
+        for depth in (*range(limit - 100, limit + 10), 10_000, 100_000):
+            nested = b"[" * depth + b"]" * depth
+            answer = await answer_to(
+                transport, b'{"id":1,"method":"openGate","params":{"more":' + nested + b"}}"
+            )
+            codes.add(answer.get("error", {}).get("code"))
+        assert await answer_to(transport, PING) == PONG
+    assert codes <= {None, -32602, -32700}
 
 
 @pytest.mark.parametrize("kind", KINDS)
