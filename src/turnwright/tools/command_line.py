@@ -14,8 +14,11 @@ from turnwright.tools.wrapped_commands import is_harmless_variable, unwrap
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-LONGEST = 100_000
+LONGEST = 20_000
 """Characters beyond which a command line isn't looked into."""
+
+MOST_HEREDOCS = 100
+"""Here-documents beyond which it isn't; the time to parse them grows with the square of their number."""
 
 DEEPEST = 8
 """Commands within the arguments of commands that are followed."""
@@ -73,7 +76,7 @@ def parse(text: str) -> CommandLine:
 def _parse(text: str, depth: int) -> CommandLine:
     urls = tuple(dict.fromkeys(url.rstrip(".,:!?") for url in _URL.findall(text)))
     unknown = (None,) if ">" in text else ()
-    if len(text) > LONGEST or depth > DEEPEST:
+    if len(text) > LONGEST or text.count("<<") > MOST_HEREDOCS or depth > DEEPEST:
         return CommandLine(segments=(), write_targets=unknown, paths=(), urls=urls, complete=False)
     root = parse_tree(text)
     found = _Findings(depth)

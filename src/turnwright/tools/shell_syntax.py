@@ -92,8 +92,9 @@ def _is_plain(node: Node, data: bytes) -> bool:
             plain = not _begins_with_keyword(node) and _words_are_apart(node, data)
         case _:
             plain = True
-    gaps = (data[left.end_byte : right.start_byte] for left, right in pairwise(node.children))
-    return plain and all(map(_is_blank, gaps))
+    starts = [*(child.start_byte for child in node.children), node.end_byte]
+    ends = [node.start_byte, *(child.end_byte for child in node.children)]
+    return plain and all(_is_blank(data[end:start]) for end, start in zip(ends, starts, strict=True))
 
 
 def _is_plain_token(node: Node, data: bytes) -> bool:
