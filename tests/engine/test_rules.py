@@ -1,0 +1,426 @@
+"""What a user's rules allow and deny."""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from turnwright.engine.rules import Rule, Rules
+from turnwright.errors import ConfigError
+from turnwright.protocol.permissions import (
+    CustomTool,
+    Mcp,
+    Memory,
+    PermissionRequest,
+    Read,
+    Shell,
+    Url,
+    Write,
+)
+
+Decision = Literal["allow", "deny"] | None
+ANYWHERE = Path("/nowhere")
+
+
+def shell(text: str) -> Shell:
+    return Shell(
+        full_command_text=text,
+        intention="",
+        commands=[],
+        possible_paths=[],
+        possible_urls=[],
+        has_write_file_redirection=False,
+        can_offer_session_approval=False,
+    )
+
+
+def write(path: str) -> Write:
+    return Write(intention="", file_name=path, diff="", can_offer_session_approval=False)
+
+
+def read(path: str) -> Read:
+    return Read(intention="", path=path)
+
+
+def url(address: str) -> Url:
+    return Url(intention="", url=address)
+
+
+def mcp(server: str, tool: str) -> Mcp:
+    return Mcp(server_name=server, tool_name=tool, tool_title=tool)
+
+
+def custom(tool: str) -> CustomTool:
+    return CustomTool(tool_name=tool, tool_description="")
+
+
+def decide(request: PermissionRequest, *, allow: str = "", deny: str = "", cwd: Path = ANYWHERE) -> Decision:
+    """Decide by rules that are separated by commas."""
+    rules = Rules(
+        allow=tuple(Rule.parse(rule) for rule in allow.split(",") if rule),
+        deny=tuple(Rule.parse(rule) for rule in deny.split(",") if rule),
+    )
+    return rules.decide(request, cwd)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git status",
+        "  git   'status' ",
+        "git \\\n status",
+        "git status 2>/dev/null >&2",
+        "git status # and no more",
+        "(git status; git status) | git status &",
+        "if ! git status; then git status; fi",
+        "TZ=UTC git status",
+    ],
+)
+def test_a_command_is_allowed_in_any_arrangement_of_itself(line: str) -> None:
+    assert decide(shell(line), allow="shell(git status)") == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git status && touch /tmp/p",
+        "git status || touch /tmp/p",
+        "git status; touch /tmp/p",
+        "git status | touch /tmp/p",
+        "git status |& touch /tmp/p",
+        "git status & touch /tmp/p",
+        "git status\ntouch /tmp/p",
+        "touch /tmp/p; git status",
+        "git status $(touch /tmp/p)",
+        "git status `touch /tmp/p`",
+        'git status "$(touch /tmp/p)"',
+        "git status <(touch /tmp/p)",
+        "git status <<END\n$(touch /tmp/p)\nEND",
+        "git status <<END\nEND\ntouch /tmp/p",
+        "git status <<< $(touch /tmp/p)",
+        "x=$(touch /tmp/p) git status",
+        "f() { touch /tmp/p; }; git status",
+        "if git status; then touch /tmp/p; fi",
+        "git status ${x#$(touch /tmp/p)}",
+        "git status > /tmp/p",
+        "git status >> /tmp/p",
+        "git status &> /tmp/p",
+        "git status >| /tmp/p",
+        "git status <> /tmp/p",
+        "git status > /tmp/p touch",
+        "GIT_EXTERNAL_DIFF=touch git status",
+        "PATH=/tmp git status",
+        "PATH=/tmp; git status",
+        "export PATH=/tmp; git status",
+        "LD_PRELOAD=/tmp/p.so git status",
+        "git status\ttouch",
+        "git status touch",
+        "git status --ignored",
+        "git",
+        "git -c core.pager=touch status",
+        "git -C /tmp status",
+        "git sta\\\ntus",
+        "git status\\\n--ignored",
+        "git\\ status",
+        "'git status'",
+        "/tmp/git status",
+        "./git status",
+        "Git status",
+        "git $x",
+        "$x status",
+        "git status $x",
+        "env git status",
+        "sudo git status",
+        "bash -c 'git status; touch /tmp/p'",
+        "eval git status",
+        "git status | xargs touch",
+        "git status; (",
+        "git status\r\ntouch /tmp/p",
+        "git status\u2028touch",
+        "git status $((x))",
+        "",
+        "# git status",
+    ],
+)
+def test_an_allowed_command_takes_nothing_else_with_it(line: str) -> None:
+    """B74: the rule's words begin or fill a part of the line, and something else is in it too."""
+    assert decide(shell(line), allow="shell(git status)") is None
+
+
+@pytest.mark.parametrize(
+    ("rules", "line", "decision"),
+    [
+        ("shell(git:*)", "git", "allow"),
+        ("shell(git:*)", "git log $x | git apply", "allow"),
+        ("shell(git:*)", "gitea admin", None),
+        ("shell(git:*)", "git log | sh", None),
+        ("shell(git log:*)", "git log --oneline", "allow"),
+        ("shell(git log:*)", "git logs", None),
+        ("shell(git log:*)", "git $x", None),
+        ("shell(npm run test:unit)", "npm run test:unit", "allow"),
+        ("shell(echo 'a b')", "echo 'a b'", "allow"),
+        ("shell(echo 'a b')", "echo a b", None),
+        ("shell(ls:*),shell(wc -l)", "ls -a | wc -l", "allow"),
+        ("shell(env:*)", "env LANG=C ls", None),
+        ("shell(env:*),shell(ls)", "env LANG=C ls", "allow"),
+        ("shell(find:*)", "find . -name '*.py'", "allow"),
+        ("shell(find:*)", "find . -exec rm {} +", None),
+        ("shell(find:*),shell(rm:*)", "find . -exec rm {} +", "allow"),
+        ("shell(bash:*),shell(ls)", "bash -c ls", "allow"),
+        ("shell(bash:*)", "bash script.sh", None),
+        ("shell([:*),shell(ls)", "[ -f x ] && ls", "allow"),
+        ("shell", "anything > /tmp/p; eval $x; if", "allow"),
+        ("write,read,url,memory,mcp,custom-tool", "ls", None),
+    ],
+)
+def test_every_command_of_a_line_needs_a_rule(rules: str, line: str, decision: Decision) -> None:
+    assert decide(shell(line), allow=rules) == decision
+
+
+@pytest.mark.parametrize(
+    ("line", "decision"),
+    [
+        ("ls > out/a", "allow"),
+        ("ls >/nowhere/out/a 2>out/b", "allow"),
+        ("ls > a", None),
+        ("ls > out/../a", None),
+        ("ls > out/$x", None),
+        ("ls > out/a 2> b", None),
+        ("cd /tmp && ls > out/a", None),
+        ("cd /tmp && ls > /nowhere/out/a", "allow"),
+    ],
+)
+def test_a_redirection_needs_a_rule_for_its_file(line: str, decision: Decision) -> None:
+    assert decide(shell(line), allow="shell(ls),shell(cd:*),write(out/**)") == decision
+
+
+@pytest.mark.parametrize(
+    ("line", "decision"),
+    [
+        ("git push", "deny"),
+        ("git push --force origin", "deny"),
+        ("git -C x --no-pager push", "deny"),
+        ("ls; git push", "deny"),
+        ("ls $(git push)", "deny"),
+        ("/usr/bin/rm -rf x", "deny"),
+        ("\\rm x", "deny"),
+        ("r''m x", "deny"),
+        ("sudo -n rm x", "deny"),
+        ("ls | xargs rm", "deny"),
+        ("bash -c 'git push'", "deny"),
+        ("find . -exec rm {} \\;", "deny"),
+        ("rm x; (", "deny"),
+        ("git $x", None),
+        ("$x y", None),
+        ("eval $x", None),
+        ("bash script.sh", None),
+        ("ls (", None),
+        ("git log push", "allow"),
+        ("git pushy", "allow"),
+        ("echo rm", "allow"),
+        ("ls $x > y", "allow"),
+    ],
+)
+def test_a_denied_command_is_denied_wherever_it_stands_and_left_open_where_it_may_hide(
+    line: str, decision: Decision
+) -> None:
+    assert decide(shell(line), allow="shell", deny="shell(rm),shell(git push)") == decision
+
+
+@pytest.mark.parametrize(
+    ("deny", "line", "decision"),
+    [
+        ("shell", "ls", "deny"),
+        ("write", "ls > x", "deny"),
+        ("write", "ls", "allow"),
+        ("write(.env)", "ls > a/.env", "deny"),
+        ("write(.env)", "ls > $x", None),
+        ("write(.env)", "cat .env", "allow"),
+        ("read(.env)", "cat ./a/.env", "deny"),
+        ("read(.env)", "cat < .env", "deny"),
+        ("url", "curl http://a.example", "deny"),
+        ("url(a.example)", "curl http://a.example/x", "deny"),
+        ("url(a.example)", "curl http://b.example/x", "allow"),
+    ],
+)
+def test_a_command_line_can_not_do_what_is_denied_to_tools(deny: str, line: str, decision: Decision) -> None:
+    assert decide(shell(line), allow="shell", deny=deny) == decision
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "decision"),
+    [
+        ("src/**", "src/a.py", "allow"),
+        ("src/**", "src/a/b.py", "allow"),
+        ("src/**", "/nowhere/src/a.py", "allow"),
+        ("src/**", "./src/../src/a.py", "allow"),
+        ("src/**", "src", None),
+        ("src/**", "src/../a.py", None),
+        ("src/**", "lib/src/a.py", None),
+        ("src/**", "/src/a.py", None),
+        ("src/**", "srcs/a.py", None),
+        ("src/**", "SRC/a.py", None),
+        ("src/**", "src/a\0", None),
+        ("src/", "src/a/b.py", "allow"),
+        ("./", "a/b.py", "allow"),
+        ("*.py", "a.py", "allow"),
+        ("*.py", "a/b.py", None),
+        ("**/*.py", "a/b.py", "allow"),
+        ("**/*.py", "a.py", "allow"),
+        ("a?.py", "ab.py", "allow"),
+        ("a.py", "a_py", None),
+        (".env", ".env", "allow"),
+        (".env", "a/.env", None),
+        ("/tmp/[x]/*", "/tmp/[x]/a", "allow"),
+    ],
+)
+def test_a_file_is_allowed_by_a_pattern_that_starts_in_the_working_directory(
+    pattern: str, path: str, decision: Decision
+) -> None:
+    assert decide(write(path), allow=f"write({pattern})") == decision
+    assert decide(read(path), allow=f"read({pattern})") == decision
+    assert decide(read(path), allow=f"write({pattern})") is None
+
+
+@pytest.mark.parametrize("path", [".env", "a/.env", "/etc/.env", "a/../.env", ".env/x", "link/.env"])
+def test_a_file_is_denied_by_a_pattern_that_fits_anywhere(path: str) -> None:
+    assert decide(write(path), allow="write", deny="write(.env)") == "deny"
+
+
+def test_a_link_that_leads_out_is_seen_through(tmp_path: Path) -> None:
+    """B76: rules are held against what a path leads to."""
+    (tmp_path / "outside").mkdir()
+    workspace = tmp_path / "workspace"
+    (workspace / "real").mkdir(parents=True)
+    (workspace / "out").symlink_to(tmp_path / "outside")
+    (workspace / "inside").symlink_to("real")
+    (workspace / "loop").symlink_to("loop")
+    assert decide(write("out/x"), allow="write(**)", cwd=workspace) is None
+    assert decide(write("out/x"), allow="write(out/**)", cwd=workspace) is None
+    assert decide(write("inside/x"), allow="write(real/*)", cwd=workspace) == "allow"
+    assert decide(read("loop/x"), allow="read(real/*)", cwd=workspace) is None
+    assert decide(read("inside/x"), allow="read", deny="read(real)", cwd=workspace) == "deny"
+    assert decide(read("out/x"), allow="read", deny="read(out/x)", cwd=workspace) == "deny"
+
+
+def test_a_working_directory_behind_a_link_is_seen_through_too(tmp_path: Path) -> None:
+    """B76: the root is resolved as well."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    assert decide(write("x"), allow="write(*)", cwd=tmp_path / "link") == "allow"
+    assert (
+        decide(write(os.fspath(tmp_path / "real" / "x")), allow="write(*)", cwd=tmp_path / "link") == "allow"
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "address", "decision"),
+    [
+        ("a.example", "https://a.example", "allow"),
+        ("a.example", "http://A.example:80/x?y", "allow"),
+        ("a.example", "https://a.example:8443/", None),
+        ("a.example", "https://b.a.example/", None),
+        ("a.example", "https://a.example.evil.example/", None),
+        ("a.example", "https://a.example@evil.example/", None),
+        ("a.example", "https://evil.example\\@a.example/", None),
+        ("a.example", "https://evil.example/a.example", None),
+        ("a.example", "ftp://a.example/", None),
+        ("a.example", "file:///etc/passwd", None),
+        ("a.example", "a.example", None),
+        ("a.example", "http://[bad", None),
+        ("*.a.example", "https://b.a.example/", "allow"),
+        ("*.a.example", "https://a.example/", None),
+        ("localhost:8080", "http://localhost:8080/x", "allow"),
+        ("localhost:8080", "http://localhost/x", None),
+        ("https://a.example", "http://a.example/", None),
+        ("https://a.example/docs", "https://a.example/docs/x", "allow"),
+        ("https://a.example/docs", "https://a.example/docs", "allow"),
+        ("https://a.example/docs", "https://a.example/docsx", None),
+        ("https://a.example/docs", "https://a.example/docs/../x", None),
+        ("https://a.example/docs", "https://a.example/docs/%2e%2e/x", None),
+        ("münchen.example", "https://xn--mnchen-3ya.example/", "allow"),
+    ],
+)
+def test_an_address_is_allowed_by_its_host_port_and_path(
+    pattern: str, address: str, decision: Decision
+) -> None:
+    assert decide(url(address), allow=f"url({pattern})") == decision
+
+
+@pytest.mark.parametrize(
+    ("pattern", "address", "decision"),
+    [
+        ("a.example", "http://a.example:8080/x", "deny"),
+        ("a.example", "https://b.a.example./", "deny"),
+        ("a.example", "https://x@a.example/", "deny"),
+        ("a.example", "https://a.example\\@b.example/", "deny"),
+        ("a.example", "https://xa.example/", "allow"),
+        ("https://a.example/x", "http://a.example/y/../%78/z", "deny"),
+        ("https://a.example/x", "https://a.example/y", "allow"),
+        ("a.example", "http://[bad", "deny"),
+    ],
+)
+def test_an_address_is_denied_with_its_subdomains_and_in_any_spelling(
+    pattern: str, address: str, decision: Decision
+) -> None:
+    assert decide(url(address), allow="url", deny=f"url({pattern})") == decision
+
+
+@pytest.mark.parametrize(
+    ("rule", "request_", "decision"),
+    [
+        ("git-hub", mcp("git-hub", "search"), "allow"),
+        ("git-hub(search)", mcp("git-hub", "search"), "allow"),
+        ("git-hub(search)", mcp("git-hub", "create"), None),
+        ("git-hub", mcp("git", "search"), None),
+        ("mcp", mcp("any", "search"), "allow"),
+        ("search", mcp("git-hub", "search"), None),
+        ("lookup", custom("lookup"), "allow"),
+        ("custom-tool(lookup)", custom("lookup"), "allow"),
+        ("custom-tool(lookup)", custom("Lookup"), None),
+        ("custom-tool", custom("any"), "allow"),
+        ("lookup(x)", custom("lookup"), None),
+        ("memory", Memory(action="store", fact=""), "allow"),
+        ("read", read("/etc/passwd"), "allow"),
+        ("write", write("/etc/passwd"), "allow"),
+        ("read", write("x"), None),
+        ("url", url("gopher://x"), "allow"),
+        ("shell", custom("shell"), "allow"),
+    ],
+)
+def test_a_rule_names_a_kind_a_server_or_a_tool(
+    rule: str, request_: PermissionRequest, decision: Decision
+) -> None:
+    assert decide(request_, allow=rule) == decision
+    assert decide(request_, deny=rule) == ("deny" if decision else None)
+    assert decide(request_, allow=rule, deny=rule) == ("deny" if decision else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "it must be KIND or KIND(ARGUMENT)"),
+        ("a b", "it must be KIND or KIND(ARGUMENT)"),
+        ("shell(ls", "it must be KIND or KIND(ARGUMENT)"),
+        ("shell()", "there is nothing between the parentheses; leave them out to mean all"),
+        ("shell(git *)", "'git *' must be plain words; only `:*` at the end stands for others"),
+        ("shell($x)", "'$x' must be plain words; only `:*` at the end stands for others"),
+        ("shell(a && b)", "'a && b' is not one command"),
+        ("shell(a > b)", "'a > b' is not one command"),
+        ("shell(a; a)", "'a; a' must be plain words; only `:*` at the end stands for others"),
+        ("shell(:*)", "'' is not one command"),
+        ("Shell(git)", "the kind is written shell, in lower case"),
+        ("WRITE", "the kind is written write, in lower case"),
+        ("write(../x)", "'../x' must not hold `..`"),
+        ("url(ftp://x)", "'ftp://x' is not a host or an address with http or https"),
+        ("url(http://[x)", "'http://[x' is not a host or an address"),
+        ("url(a b)", "'a b' is not a host or an address with http or https"),
+        ("memory(x)", "memory takes no argument"),
+        ("mcp(x)", "the tool of an MCP server is written SERVER(tool)"),
+    ],
+)
+def test_a_rule_that_means_nothing_says_why(text: str, fault: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        Rule.parse(text)
+    assert str(raised.value) == f"Permission rule {text!r}: {fault}"
