@@ -1,4 +1,4 @@
-"""Started by an official client: `--headless ... --stdio`, or TCP."""
+"""Serving clients: as they start us (`--headless ... --stdio`, or TCP), or by `turnwright serve`."""
 
 import argparse
 import logging
@@ -9,6 +9,8 @@ from typing import NoReturn
 
 import anyio
 
+from turnwright import config
+from turnwright.cli.arguments import LOG_LEVELS
 from turnwright.server.serve import serve_stdio, serve_tcp
 from turnwright.server.settings import Settings, from_environment
 from turnwright.server.start import started
@@ -35,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--headless", action="store_true")
     flags.add_argument("--no-auto-update", action="store_true")
     flags.add_argument("--no-auto-login", action="store_true")
-    flags.add_argument("--log-level", choices=LEVELS, default="default")
+    flags.add_argument("--log-level", choices=LOG_LEVELS, default="default")
     flags.add_argument("--auth-token-env", metavar="VARIABLE")
     flags.add_argument("--session-idle-timeout", type=int, metavar="SECONDS")
     flags.add_argument("--remote", action="store_true")
@@ -45,24 +47,31 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: list[str]) -> int:
-    """Serve until the client hangs up (stdio) or SIGTERM comes (TCP)."""
+    """Serve as an official client asks for it."""
     flags = parser().parse_args(argv)
-    logging.basicConfig(
-        level=LEVELS[flags.log_level], stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
-    )
     settings = from_environment(
         os.environ, auth_token_variable=flags.auth_token_env, auto_login=not flags.no_auto_login
     )
-    anyio.run(serve, settings, flags.stdio, flags.port)
+    return run(settings, flags.log_level, None if flags.stdio else flags.port)
+
+
+def run(settings: Settings, log_level: str, port: int | None) -> int:
+    """Serve until the client hangs up (stdio, for which `port` is None) or SIGTERM comes."""
+    logging.basicConfig(
+        level=LEVELS[log_level], stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
+    )
+    anyio.run(serve, settings, config.load(settings.home), port)
     return 0
 
 
-async def serve(settings: Settings, stdio: bool, port: int) -> None:
+async def serve(settings: Settings, configured: config.Config, port: int | None) -> None:
     """Serve one client on stdio, or all who connect to the port; SIGTERM and SIGINT end it in order."""
+    provider = configured.endpoint.options if configured.endpoint else None
+    model = configured.model.value if configured.model else None
     async with anyio.create_task_group() as group:
         group.start_soon(_until_signal, group.cancel_scope)
-        async with started(settings) as runtime:
-            if stdio:
+        async with started(settings, provider=provider, model=model) as runtime:
+            if port is None:
                 await serve_stdio(runtime, settings)
             else:
                 await serve_tcp(runtime, settings, port)

@@ -1,10 +1,66 @@
 """The command `turnwright`."""
 
+import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from turnwright.errors import TurnwrightError
+
+FAILED = 1
+INTERRUPTED = 130
 
 
-def main() -> int:
-    """Run the command line; the result is the exit status."""
-    from turnwright.cli import headless
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line (the process's own by default); the result is the exit status."""
+    argv = sys.argv[1:] if argv is None else argv
+    try:
+        return _dispatch(argv)
+    except TurnwrightError as error:
+        print(f"turnwright: {error}", file=sys.stderr)  # noqa: T201
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has left; what is still in the buffer must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
 
-    return headless.main(sys.argv[1:])
+
+def _dispatch(argv: Sequence[str]) -> int:
+    if "--headless" in argv:
+        from turnwright.cli import headless
+
+        return headless.main(list(argv))
+    from turnwright.cli import arguments
+
+    given = arguments.parse(argv)
+    match given.command:
+        case "serve":
+            from turnwright.cli import headless
+            from turnwright.server.settings import from_environment
+
+            return headless.run(from_environment(os.environ), given.log_level, given.port)
+        case "sessions":
+            from turnwright.cli import sessions
+
+            return sessions.main(given)
+        case "models":
+            from turnwright.cli import models
+
+            return models.main(given.action)
+        case "doctor":
+            from turnwright.cli import doctor
+
+            return doctor.main(given.folder or Path.cwd(), probe=given.probe)
+        case _ if given.prompt is not None:
+            from turnwright.cli import run
+
+            return run.main(given)
+        case _:
+            print(arguments.short_help())  # noqa: T201
+            return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,6 +12,9 @@ from turnwright.server.settings import Settings
 from turnwright.store.jsonl import JsonlStore
 from turnwright.tools.builtin import machine_tools
 
+OWN_SECRETS = frozenset(["TURNWRIGHT_API_KEY", "COPILOT_GITHUB_TOKEN", "COPILOT_CONNECTION_TOKEN"])
+"""Variables that are the runtime's alone."""
+
 
 @asynccontextmanager
 async def started(
@@ -21,7 +24,10 @@ async def started(
     model: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> AsyncGenerator[Runtime, None]:
-    """A runtime over the home's logs; `provider` and `model` are for sessions that bring none."""
+    """A runtime over the home's logs; `provider` and `model` are for sessions that bring none.
+
+    Tools' processes get `environment` without the runtime's own keys.
+    """
     defaults = Defaults(provider, model, settings.api_url, settings.github_token)
     endpoints = ConfiguredEndpoints(defaults, open_provider, open_local)
     runtime = Runtime(
@@ -29,10 +35,28 @@ async def started(
         endpoints,
         tools=machine_tools(),
         home=settings.home,
-        environment=environment,
+        environment=without_secrets(environment, settings, provider),
     )
     try:
         async with runtime:
             yield runtime
     finally:
         await endpoints.aclose()
+
+
+def without_secrets(
+    environment: Mapping[str, str], settings: Settings, provider: ProviderOptions | None
+) -> dict[str, str]:
+    """`environment` less the runtime's own variables, and less every other one that holds one of its keys.
+
+    A token that was found in the user's environment (GH_TOKEN, say) is the user's, and stays.
+    """
+    keys = {settings.connection_token}
+    if settings.auth_type == "token":
+        keys.add(settings.github_token)
+    if provider is not None:
+        keys |= {provider.api_key, provider.bearer_token}
+    keys -= {None, ""}
+    return {
+        name: value for name, value in environment.items() if name not in OWN_SECRETS and value not in keys
+    }

@@ -1,0 +1,63 @@
+"""Reading the logs of sessions without touching them, also while another process writes them."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+from turnwright.engine.summary import SessionMetadata, metadata
+from turnwright.errors import InvalidParams, SessionNotFound
+from turnwright.protocol.envelope import Event, parse
+from turnwright.store.jsonl import LOG_NAME, JsonlStore
+from turnwright.store.state import State
+
+log = logging.getLogger(__name__)
+
+
+class Archive:
+    """The sessions of a home."""
+
+    def __init__(self, home: Path) -> None:
+        self.store = JsonlStore(home / "session-state")
+
+    def entries(self) -> Iterator[SessionMetadata]:
+        """Every session that was ever prompted, the one used last first."""
+        for session_id in self.store.ids():
+            state = State()
+            for event in self.events(session_id):
+                state.apply(event)
+            entry = metadata(session_id, state)
+            if entry.summary:
+                yield entry
+
+    def events(self, session_id: str) -> Iterator[Event]:
+        """A session's events, oldest first; what is no event is passed over. Raises SessionNotFound."""
+        try:
+            file = (self.store.folder(session_id) / LOG_NAME).open("rb")
+        except FileNotFoundError:
+            raise SessionNotFound(f"There is no session {session_id}") from None
+        with file:
+            for number, line in enumerate(file, 1):
+                try:
+                    yield parse(line.rstrip(b"\n"))
+                except InvalidParams as error:
+                    log.warning("line %d of session %s is no event: %s", number, session_id, error)
+
+    def find(self, start: str) -> str:
+        """The id of the one session whose id starts so. Raises SessionNotFound when none or several do."""
+        found = [session_id for session_id in self.store.ids() if session_id.startswith(start)]
+        if start in found:
+            return start
+        if len(found) != 1 or not start:
+            reason = (
+                f"{len(found)} sessions start with {start!r}" if found else f"There is no session {start}"
+            )
+            raise SessionNotFound(f"{reason}: `turnwright sessions list` names all")
+        return found[0]
+
+    def last_in(self, folder: Path) -> str:
+        """The session that was used last in a folder. Raises SessionNotFound."""
+        place = str(folder.resolve())
+        for entry in self.entries():
+            if entry.context is not None and entry.context.cwd == place:
+                return entry.session_id
+        raise SessionNotFound(f"There is no session in {place} to continue")

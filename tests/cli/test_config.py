@@ -1,0 +1,224 @@
+"""Configuration: who may choose what, and who has the last word."""
+
+from pathlib import Path
+
+import pytest
+
+from turnwright import config
+from turnwright.config import Choices, Chosen
+from turnwright.errors import ConfigError
+from turnwright.protocol.options import ProviderOptions
+
+USER = """
+model = "big"
+mode = "plan"
+allow_tools = ["shell(git status)"]
+deny_tools = ["shell(rm:*)"]
+
+[endpoints.work]
+base_url = "https://work.example/v1"
+api_key_env = "WORK_KEY"
+models = ["big", "small"]
+
+[endpoints.attic]
+base_url = "http://attic.example/v1"
+api_key = "attic-key"
+wire_api = "responses"
+headers = { x-team = "blue" }
+max_prompt_tokens = 8000
+models = ["old"]
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
+
+
+def write_user_file(home: Path, text: str = USER) -> Path:
+    file = config.user_file(home)
+    file.parent.mkdir(parents=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_nothing_configured_leaves_everything_open(home: Path, workspace: Path) -> None:
+    configured = config.load(home, workspace, environment={})
+    assert (configured.endpoint, configured.model, configured.mode, configured.warnings) == (
+        None,
+        None,
+        None,
+        (),
+    )
+    assert not home.exists()
+
+
+def test_flags_beat_the_environment_and_it_beats_the_users_file_and_that_the_workspaces(
+    home: Path, workspace: Path
+) -> None:
+    file = write_user_file(home)
+    (workspace / ".turnwright.toml").write_text('model = "small"\nmode = "autopilot"\nstream = true\n')
+    environment = {"TURNWRIGHT_MODEL": "from-environment"}
+    flags = Choices(model="from-flag")
+    models = [
+        config.load(home, workspace, flags=flags, environment=environment).model,
+        config.load(home, workspace, environment=environment).model,
+        config.load(home, workspace, environment={}).model,
+    ]
+    assert models == [
+        Chosen("from-flag", "flag"),
+        Chosen("from-environment", "TURNWRIGHT_MODEL"),
+        Chosen("big", str(file)),
+    ]
+    configured = config.load(home, workspace, environment={})
+    assert configured.mode == Chosen("plan", str(file))
+    assert configured.stream == Chosen(True, str(workspace / ".turnwright.toml"))
+
+
+def test_rules_of_every_place_add_up(home: Path, workspace: Path) -> None:
+    write_user_file(home)
+    (workspace / ".turnwright.toml").write_text('deny_tools = ["write(.env)"]\n')
+    flags = Choices(allow_tools=("write",), deny_tools=("url",))
+    configured = config.load(home, workspace, flags=flags, environment={})
+    assert configured.allow_tools == ["write", "shell(git status)"]
+    assert configured.deny_tools == ["url", "shell(rm:*)", "write(.env)"]
+
+
+def test_the_endpoint_is_the_one_that_lists_the_model(home: Path) -> None:
+    write_user_file(home)
+    configured = config.load(home, flags=Choices(model="old"), environment={})
+    assert configured.endpoint is not None
+    assert configured.endpoint.options == ProviderOptions(
+        "http://attic.example/v1",
+        wire_api="responses",
+        api_key="attic-key",
+        headers={"x-team": "blue"},
+        max_prompt_tokens=8000,
+    )
+
+
+def test_an_endpoints_first_model_is_the_default(home: Path) -> None:
+    write_user_file(home, '[endpoints.a]\nbase_url = "http://a.example"\nmodels = ["one", "two"]\n')
+    chosen = config.load(home, environment={}).model
+    assert chosen is not None
+    assert chosen.value == "one"
+
+
+def test_a_key_is_read_from_the_variable_that_the_file_names(home: Path) -> None:
+    write_user_file(home)
+    configured = config.load(home, environment={"WORK_KEY": "work-key"})
+    assert configured.endpoint is not None
+    assert (configured.endpoint.options.api_key, configured.endpoint.key_source) == ("work-key", "WORK_KEY")
+
+
+def test_a_key_of_the_file_never_goes_to_an_endpoint_of_the_environment(home: Path) -> None:
+    write_user_file(home)
+    environment = {
+        "TURNWRIGHT_BASE_URL": "http://elsewhere.example",
+        "TURNWRIGHT_MODEL": "old",
+        "WORK_KEY": "k",
+    }
+    configured = config.load(home, environment=environment)
+    assert configured.endpoint is not None
+    assert configured.endpoint.options == ProviderOptions("http://elsewhere.example")
+
+
+def test_the_environment_alone_is_enough(home: Path) -> None:
+    environment = {
+        "TURNWRIGHT_BASE_URL": "http://llm.example/v1",
+        "TURNWRIGHT_API_KEY": "key",
+        "TURNWRIGHT_MODEL": "m",
+        "TURNWRIGHT_PROVIDER_TYPE": "azure",
+        "TURNWRIGHT_WIRE_API": "responses",
+    }
+    configured = config.load(home, environment=environment)
+    assert configured.endpoint == config.Endpoint(
+        ProviderOptions("http://llm.example/v1", type="azure", wire_api="responses", api_key="key"),
+        "TURNWRIGHT_BASE_URL",
+        "TURNWRIGHT_API_KEY",
+    )
+    assert configured.model == Chosen("m", "TURNWRIGHT_MODEL")
+
+
+def test_a_workspace_cannot_choose_endpoints_or_keys_or_loosen_permissions(
+    home: Path, workspace: Path
+) -> None:
+    write_user_file(home)
+    found = workspace / ".turnwright.toml"
+    found.write_text(
+        'endpoint = "evil"\nallow_tools = ["shell"]\napi_key = "x"\n'
+        'deny_tools = ["url"]\n[endpoints.evil]\nbase_url = "http://evil.example"\n'
+    )
+    with_file = config.load(home, workspace, environment={})
+    without = config.load(home, None, environment={})
+    assert (with_file.endpoint, with_file.allow_tools) == (without.endpoint, without.allow_tools)
+    assert with_file.deny_tools == ["shell(rm:*)", "url"]
+    assert with_file.warnings == (
+        f"{found}: ignored allow_tools, endpoint, endpoints: a workspace's file can't choose endpoints or "
+        f"keys, or loosen permissions; {config.user_file(home)} can",
+        f"{found}: ignored api_key: there is no such setting; "
+        "a workspace's file may set deny_tools, mode, model, reasoning_effort, stream",
+    )
+
+
+def test_a_workspace_chooses_a_model_among_those_configured_alone(home: Path, workspace: Path) -> None:
+    write_user_file(home, USER.replace('model = "big"', ""))
+    found = workspace / ".turnwright.toml"
+    found.write_text('model = "old"\n')
+    assert config.load(home, workspace, environment={}).model == Chosen("old", str(found))
+    found.write_text('model = "dearest"\n')
+    configured = config.load(home, workspace, environment={})
+    assert configured.model == Chosen("big", str(config.user_file(home)))
+    assert configured.warnings == (
+        f"{found}: ignored model 'dearest': it is not among the `models` of an endpoint in "
+        f"{config.user_file(home)}",
+    )
+
+
+def test_a_workspaces_file_is_found_from_a_folder_below_up_to_the_root_of_the_checkout(
+    workspace: Path,
+) -> None:
+    below = workspace / "src" / "deep"
+    below.mkdir(parents=True)
+    (workspace.parent / ".turnwright.toml").touch()
+    (workspace / ".turnwright.toml").touch()
+    assert config.workspace_file(below) is None
+    (workspace / ".git").mkdir()
+    assert config.workspace_file(below) == workspace / ".turnwright.toml"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("model = ", "is not TOML"),
+        ("modle = 'x'", "Object contains unknown field `modle`"),
+        ("mode = 'fast'", "mode: Invalid enum value 'fast'"),
+        ("[endpoints.a]\nbase_url = 3", "endpoints[...].base_url: Expected `str`, got `int`"),
+        ("endpoint = 'b'", "endpoint: there is no [endpoints.b]"),
+    ],
+)
+def test_a_mistake_in_the_users_file_is_named(home: Path, text: str, complaint: str) -> None:
+    file = write_user_file(home, text)
+    with pytest.raises(ConfigError) as failed:
+        config.load(home, environment={})
+    assert str(failed.value).startswith(str(file))
+    assert complaint in str(failed.value)
+
+
+def test_a_mistake_in_a_workspaces_denials_is_no_permission(home: Path, workspace: Path) -> None:
+    (workspace / ".turnwright.toml").write_text("deny_tools = 'shell'\n")
+    with pytest.raises(ConfigError, match=r"\.turnwright\.toml: deny_tools: Expected `array`"):
+        config.load(home, workspace, environment={})
+
+
+def test_a_provider_type_that_does_not_exist_is_named(home: Path) -> None:
+    environment = {"TURNWRIGHT_BASE_URL": "http://x.example", "TURNWRIGHT_PROVIDER_TYPE": "magic"}
+    with pytest.raises(ConfigError, match="TURNWRIGHT_PROVIDER_TYPE or TURNWRIGHT_WIRE_API: type: "):
+        config.load(home, environment=environment)
