@@ -19,7 +19,7 @@ from turnwright.providers.embedded_engine import (
     Generated,
     shared_engine,
 )
-from turnwright.providers.embedded_prompt import ChatMessage, chat
+from turnwright.providers.embedded_prompt import ChatMessage, chat, prompt_start
 from turnwright.providers.embedded_reply import (
     AnswerText,
     WrittenCall,
@@ -49,6 +49,7 @@ class Embedded:
         messages = chat(request.system, request.tools, request.messages)
         generation = _Generation(engine, messages, progress if request.stream else None)
         progress.sent()
+        await generation.begin(prompt_start(request.tools))
         generated = await generation.run(reply_schema(request.tools))
         usage = generated.usage
         reply = parse(generated.text)
@@ -81,6 +82,13 @@ class _Generation:
         self._engine = engine
         self._messages = messages
         self._progress = progress
+
+    async def begin(self, start: str) -> None:
+        stop = threading.Event()
+        try:
+            await anyio.to_thread.run_sync(self._engine.begin, start, stop, abandon_on_cancel=True)
+        finally:
+            stop.set()
 
     async def run(self, schema: dict[str, Json]) -> Generated:
         stop = threading.Event()

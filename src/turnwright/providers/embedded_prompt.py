@@ -18,8 +18,8 @@ APP_PROMPT_LIMIT = 600
 _SUMMARY_LIMIT = 60
 _RULES = """\
 You help with the files of one folder. Reply with one JSON object: a tool call, or the final answer.
-Never guess what a file holds: call a tool first. When its output tells the answer, answer at once, \
-with the exact value from the output."""
+Never guess what a file holds: call a tool first. To count, let bash count. When the output tells the \
+answer, answer at once, with the exact value from it."""
 _DECORATION = {"description"}
 """Optional arguments that examples leave out: each word costs a tenth of a second."""
 _SAID_HERE = re.compile(
@@ -66,17 +66,18 @@ def chat(system: str, tools: Sequence[ToolDefinition], messages: Sequence[Messag
 
 
 def system_prompt(app: str, tools: Sequence[ToolDefinition]) -> str:
-    """The rules, the tools, examples of those tools, and last the request's own prompt, shortened.
+    """The unchanging start, then the request's own prompt, shortened."""
+    rest = shortened(_plain(_SAID_HERE.sub("", app).strip()), APP_PROMPT_LIMIT)
+    return "\n\n".join(filter(None, (prompt_start(tools), rest)))
 
-    What differs between sessions comes last, so that the engine's cache of the start stays good.
-    """
+
+def prompt_start(tools: Sequence[ToolDefinition]) -> str:
+    """The rules, the tools, and examples of those tools: the same in every session with these tools."""
     parts = [_RULES]
     if tools:
         parts.append("Tools:\n" + "\n".join(_signature(tool) for tool in tools))
     if examples := list(_examples(tools)):
         parts.append("Examples:\n" + "\n".join(examples))
-    if rest := _SAID_HERE.sub("", app).strip():
-        parts.append(shortened(rest, APP_PROMPT_LIMIT))
     return _plain("\n\n".join(parts))
 
 
