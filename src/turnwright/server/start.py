@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
+from turnwright.engine.endpoint import Endpoints
 from turnwright.engine.endpoints import ConfiguredEndpoints, Defaults
 from turnwright.engine.runtime import Runtime
 from turnwright.protocol.options import ProviderOptions
@@ -22,17 +23,19 @@ async def started(
     *,
     provider: ProviderOptions | None = None,
     model: str | None = None,
+    endpoints: Endpoints | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> AsyncGenerator[Runtime, None]:
     """A runtime over the home's logs; `provider` and `model` are for sessions that bring none.
 
+    With `endpoints` of the caller's own, nothing else is asked who answers.
     Tools' processes get `environment` without the runtime's own keys.
     """
     defaults = Defaults(provider, model, settings.api_url, settings.github_token)
-    endpoints = ConfiguredEndpoints(defaults, open_provider, open_local)
+    configured = ConfiguredEndpoints(defaults, open_provider, open_local)
     runtime = Runtime(
         JsonlStore(settings.home / "session-state"),
-        endpoints,
+        endpoints or configured,
         tools=machine_tools(),
         home=settings.home,
         environment=without_secrets(environment, settings, provider),
@@ -41,7 +44,7 @@ async def started(
         async with runtime:
             yield runtime
     finally:
-        await endpoints.aclose()
+        await configured.aclose()
 
 
 def without_secrets(
