@@ -22,12 +22,16 @@ class Archive:
     def entries(self) -> Iterator[SessionMetadata]:
         """Every session that was ever prompted, the one used last first."""
         for session_id in self.store.ids():
-            state = State()
-            for event in self.events(session_id):
-                state.apply(event)
-            entry = metadata(session_id, state)
+            entry = metadata(session_id, self.state(session_id))
             if entry.summary:
                 yield entry
+
+    def state(self, session_id: str) -> State:
+        """A session's state. Raises SessionNotFound."""
+        state = State()
+        for event in self.events(session_id):
+            state.apply(event)
+        return state
 
     def events(self, session_id: str) -> Iterator[Event]:
         """A session's events, oldest first; what is no event is passed over. Raises SessionNotFound."""

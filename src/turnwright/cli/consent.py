@@ -1,9 +1,17 @@
-"""Asking the person at the terminal whether something may be done."""
+"""Asking the person at the terminal: may this be done, what is the answer, is the plan good?"""
 
 from pathlib import Path
 
 from turnwright.cli.output import brief
 from turnwright.cli.terminal import Terminal
+from turnwright.client.handlers import (
+    Invocation,
+    PermissionDecision,
+    Plan,
+    PlanDecision,
+    UserQuestion,
+    reject,
+)
 from turnwright.protocol.permissions import (
     CustomTool,
     Mcp,
@@ -18,27 +26,53 @@ from turnwright.tools.paths import inside
 
 CHOICES = "[y]es, [n]o, [a]lways in this session, or say what to do instead: "
 CHOICES_ONCE = "[y]es, [n]o, or say what to do instead: "
+PLAN_CHOICES = "Go on with it? [y]es, [n]o, or say what to change: "
 DIFF_LINES = 40
-NOT_AVAILABLE = "user-not-available"
 
 
-async def decide(terminal: Terminal, request: PermissionRequest, folder: Path) -> dict[str, str]:
-    """The decision in the wire's shape. Reading in the folder needs no question."""
-    if isinstance(request, Read) and inside(folder, Path(request.path)):
-        return {"kind": "approve-once"}
-    lasting = not isinstance(request, Write | Shell) or request.can_offer_session_approval
-    answer = await terminal.ask(question(request), CHOICES if lasting else CHOICES_ONCE)
-    match answer and answer.lower():
-        case None:
-            return {"kind": NOT_AVAILABLE}
-        case "y" | "yes":
-            return {"kind": "approve-once"}
-        case "a" | "always" if lasting:
-            return {"kind": "approve-for-session"}
-        case "n" | "no" | "":
-            return {"kind": "reject"}
-        case _:
-            return {"kind": "reject", "feedback": answer or ""}
+class Consent:
+    """The answers of the person at `terminal`, for a session that works in `folder`."""
+
+    def __init__(self, terminal: Terminal, folder: Path) -> None:
+        self._terminal = terminal
+        self._folder = folder
+
+    async def decide(self, request: PermissionRequest, invocation: Invocation) -> PermissionDecision:
+        """Whether something may be done. Reading in the folder needs no question."""
+        if isinstance(request, Read) and inside(self._folder, Path(request.path)):
+            return PermissionDecision("approve-once")
+        lasting = not isinstance(request, Write | Shell) or request.can_offer_session_approval
+        said = await self._terminal.ask(question(request), CHOICES if lasting else CHOICES_ONCE)
+        match said and said.lower():
+            case None:
+                return PermissionDecision("user-not-available")
+            case "y" | "yes":
+                return PermissionDecision("approve-once")
+            case "a" | "always" if lasting:
+                return PermissionDecision("approve-for-session")
+            case "n" | "no" | "":
+                return reject()
+            case _:
+                return reject(said)
+
+    async def answer(self, asked: UserQuestion, invocation: Invocation) -> str:
+        """The answer to a question of the model's; a number stands for that choice."""
+        choices = [f"  {number}. {choice}" for number, choice in enumerate(asked.choices, 1)]
+        said = await self._terminal.ask("\n".join(["", asked.question, *choices]), "> ")
+        if said and said.isdecimal() and 0 < int(said) <= len(asked.choices):
+            return asked.choices[int(said) - 1]
+        return said or "(no answer)"
+
+    async def approve_plan(self, plan: Plan, invocation: Invocation) -> PlanDecision:
+        """Whether the model may go on with its plan."""
+        said = await self._terminal.ask(f"\nThe plan:\n{plan.plan_content or plan.summary}", PLAN_CHOICES)
+        match said and said.lower():
+            case "y" | "yes":
+                return PlanDecision(True, "interactive")
+            case "n" | "no" | "" | None:
+                return PlanDecision(False)
+            case _:
+                return PlanDecision(False, feedback=said)
 
 
 def question(request: PermissionRequest) -> str:

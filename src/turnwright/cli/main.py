@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from turnwright.errors import TurnwrightError
@@ -34,6 +35,9 @@ def _dispatch(argv: Sequence[str]) -> int:
         return headless.main(list(argv))
     from turnwright.cli import arguments
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     given = arguments.parse(argv)
     match given.command:
         case "serve":

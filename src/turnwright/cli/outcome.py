@@ -1,0 +1,67 @@
+"""What a run came to, gathered from its events."""
+
+from typing import Any
+
+from turnwright.errors import SessionFailed
+from turnwright.protocol.envelope import Event
+from turnwright.protocol.events.conversation import AssistantMessage, AssistantUsage, TurnStart
+from turnwright.protocol.events.session import SessionError, TaskComplete
+
+
+class Outcome:
+    """The answer, the turns and the tokens, so far."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+        self._answer = ""
+        self._summary: str | None = None
+        self._status: int | None = None
+        self._usage = dict.fromkeys(
+            ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"), 0
+        )
+
+    def hear(self, event: Event) -> None:
+        """Take the next event."""
+        match event.data:
+            case TurnStart():
+                self.turns += 1
+                self._status = None
+            case AssistantMessage(content=content) if content.strip() and event.agent_id is None:
+                self._answer = content
+            case AssistantUsage() as usage:
+                self._usage["inputTokens"] += usage.input_tokens
+                self._usage["outputTokens"] += usage.output_tokens
+                self._usage["cacheReadTokens"] += usage.cache_read_tokens
+                self._usage["cacheWriteTokens"] += usage.cache_write_tokens
+                self._usage["reasoningTokens"] += usage.reasoning_tokens or 0
+            case TaskComplete(summary=summary):
+                self._summary = summary
+            case SessionError(status_code=status) if event.agent_id is None:
+                self._status = status
+            case _:
+                pass
+
+    @property
+    def text(self) -> str:
+        """The last answer, or else the summary with which the model ended its task."""
+        return self._answer or self._summary or ""
+
+    def summary(self, seconds: float) -> str:
+        """Turns, tokens and time, in a line."""
+        used = self._usage
+        turns = f"{self.turns} turn{'' if self.turns == 1 else 's'}"
+        return f"{turns}, {used['inputTokens']:,} tokens in, {used['outputTokens']:,} out, {seconds:.1f} s"
+
+    def as_object(self, session_id: str, failure: SessionFailed | None) -> dict[str, Any]:
+        """What `--output-format json` prints."""
+        error: dict[str, Any] | None = None
+        if failure is not None:
+            error = {"type": failure.error_type, "message": str(failure), "statusCode": self._status}
+        return {
+            "result": self.text,
+            "sessionId": session_id,
+            "turns": self.turns,
+            "usage": self._usage,
+            "taskComplete": self._summary,
+            "error": error,
+        }

@@ -1,0 +1,90 @@
+"""What a command line asks to be run, once everything that was configured is settled."""
+
+from argparse import Namespace
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from turnwright import config
+from turnwright.cli.archive import Archive
+from turnwright.engine.endpoints import NOTHING_CONFIGURED
+from turnwright.errors import ConfigError
+from turnwright.protocol.events.session import Mode
+from turnwright.protocol.options import ProviderOptions
+from turnwright.server.settings import Settings
+
+T = TypeVar("T")
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """One prompt; `resumed` is the id of the session to go on with. None is left to the runtime."""
+
+    prompt: str
+    folder: Path
+    resumed: str | None
+    provider: ProviderOptions | None
+    model: str | None
+    mode: Mode | None
+    reasoning_effort: str | None
+    streaming: bool
+    allow_all: bool
+    allow_tools: list[str]
+    deny_tools: list[str]
+    warnings: tuple[str, ...]
+
+
+def settle(given: Namespace, prompt: str, settings: Settings) -> Task:
+    """Put together the command line, the configuration and the log of a session to go on with.
+
+    A session that goes on keeps its folder, model and mode, unless the command line says otherwise. Raises
+    ConfigError, also when nobody is configured who could answer, and SessionNotFound.
+    """
+    archive = Archive(settings.home)
+    folder = (given.folder or Path.cwd()).resolve()
+    model: str | None = given.model
+    resumed: str | None = None
+    if given.continue_last:
+        resumed = archive.last_in(folder)
+    elif given.resume is not None:
+        resumed = archive.find(given.resume)
+    if resumed is not None:
+        state = archive.state(resumed)
+        model = model or state.model
+        if given.folder is None and state.context is not None:
+            folder = Path(state.context.cwd)
+    configured = config.load(settings.home, folder, flags=_flags(given, model))
+    chosen = configured.model.value if configured.model else None
+    endpoint = configured.endpoint if chosen != config.LOCAL else None
+    has_github = settings.api_url is not None and settings.github_token is not None
+    if endpoint is None and chosen != config.LOCAL and not has_github:
+        raise ConfigError(NOTHING_CONFIGURED)
+    return Task(
+        prompt=prompt,
+        folder=folder,
+        resumed=resumed,
+        provider=endpoint.options if endpoint else None,
+        model=chosen,
+        mode=given.mode if resumed else _value(configured.mode),
+        reasoning_effort=_value(configured.reasoning_effort),
+        streaming=bool(_value(configured.stream)),
+        allow_all=given.allow_all,
+        allow_tools=configured.allow_tools,
+        deny_tools=configured.deny_tools,
+        warnings=configured.warnings,
+    )
+
+
+def _flags(given: Namespace, model: str | None) -> config.Choices:
+    return config.Choices(
+        model=model,
+        mode=given.mode,
+        reasoning_effort=given.reasoning_effort,
+        stream=given.stream,
+        allow_tools=tuple(given.allow_tool),
+        deny_tools=tuple(given.deny_tool),
+    )
+
+
+def _value(chosen: config.Chosen[T] | None) -> T | None:
+    return chosen.value if chosen else None
