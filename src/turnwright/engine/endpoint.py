@@ -5,7 +5,7 @@ from typing import Protocol
 import msgspec
 
 from turnwright.protocol.options import SessionOptions
-from turnwright.providers.base import Provider
+from turnwright.providers.base import ModelInfo, Provider
 
 DEFAULT_WINDOW = 128_000
 
@@ -27,6 +27,10 @@ class Endpoints(Protocol):
         """Raises ConfigError when nothing is configured, ProviderError when it can't be asked."""
         ...
 
+    async def models(self, options: SessionOptions) -> list[ModelInfo]:
+        """The models that a session with these options could use. Raises as `find` does."""
+        ...
+
 
 class Fixed:
     """One provider for every session: the scripted model of tests, or a program's own."""
@@ -38,3 +42,6 @@ class Fixed:
     async def find(self, options: SessionOptions, model: str | None) -> Endpoint:
         name = model or self._model
         return Endpoint(self._provider, name, name)
+
+    async def models(self, options: SessionOptions) -> list[ModelInfo]:
+        return await self._provider.models()

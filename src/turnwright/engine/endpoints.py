@@ -12,9 +12,9 @@ from turnwright.protocol.wire import Wire
 from turnwright.providers.base import ModelInfo, Provider
 
 NOTHING_CONFIGURED = (
-    "No model is configured. Set TURNWRIGHT_BASE_URL and TURNWRIGHT_MODEL (and TURNWRIGHT_API_KEY if the "
-    "endpoint wants a key),\nor put them into the file that `turnwright doctor` names,\n"
-    "or use the local model: `pip install 'turnwright[local]'`, `turnwright models pull`, then `--model local`."
+    "No model is configured. Set TURNWRIGHT_BASE_URL, TURNWRIGHT_MODEL and, if it wants one, "
+    "TURNWRIGHT_API_KEY,\nor put them into the file that `turnwright doctor` names,\n"
+    "or use the local model: `pip install 'turnwright[local]'`, `turnwright models pull`, `--model local`."
 )
 LOCAL = "local"
 

@@ -82,7 +82,7 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
         conversation=s.id,
         epoch=history.epoch,
         stream=s.streaming,
-        headers=s.run.headers,
+        headers=s.request_headers,
         reasoning_effort=s.reasoning_effort,
         vision=s.endpoint.vision,
     )

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from turnwright.engine import instructions
+from turnwright.engine.attachments import with_attachments
 from turnwright.engine.autopilot import NUDGE
 from turnwright.engine.hooks import PromptSubmitted, PromptTransformed, SessionStarted
 from turnwright.engine.inbox import Prompt
@@ -32,16 +34,18 @@ async def submit(s: "Session", prompt: Prompt, *, delivery: str) -> None:
     try:
         submitted = await s.hooks.notify("userPromptSubmitted", PromptSubmitted, s.cwd, {"prompt": text})
         text = submitted.modified_prompt or text
-        notes = [submitted.additional_context]
+        started = SessionStarted()
         if s.is_fresh:
             s.is_fresh = False
-            started = {"source": s.origin, "initialPrompt": text}
-            answer = await s.hooks.notify("sessionStart", SessionStarted, s.cwd, started)
-            notes.append(answer.additional_context)
+            fields = {"source": s.origin, "initialPrompt": text}
+            started = await s.hooks.notify("sessionStart", SessionStarted, s.cwd, fields)
         await prepare(s)
-        whole = "\n\n".join(
-            [f"<current_datetime>{wire.now()}</current_datetime>", text, *filter(None, notes)]
-        )
+        if started.additional_context:
+            log_user_message(s, "", transformed=started.additional_context, delivery="idle", source="hook")
+        said = await with_attachments(text, prompt.attachments)
+        whole = f"<current_datetime>{wire.now()}</current_datetime>\n\n{said}"
+        if submitted.additional_context:
+            whole += f"\n\n{submitted.additional_context}"
         fields = {"prompt": text, "transformedPrompt": whole}
         change = await s.hooks.notify("userPromptTransformed", PromptTransformed, s.cwd, fields)
         logged = True
@@ -118,10 +122,11 @@ async def prepare(s: "Session") -> None:
 async def system_prompt(s: "Session") -> str:
     """The system prompt as it is now, with the app's changes and the client's transforms."""
     options = s.options.system_message
-    key = (s.mode, s.cwd, options)
+    key = (s.mode, s.cwd, options, s.options.instruction_directories, s.options.skip_custom_instructions)
     if s.prompt_cache is not None and s.prompt_cache[0] == key:
         return s.prompt_cache[1]
-    sections = default_sections(s.cwd, s.mode)
+    told = "" if s.options.skip_custom_instructions else instructions.text(await s.instructions())
+    sections = default_sections(s.cwd, s.mode, told)
     overrides = (options.sections if options and options.mode == "customize" else None) or {}
     sections = customise(sections, overrides)
     wanted = transformed(overrides)

@@ -35,7 +35,7 @@ PRODUCER = "turnwright"
 LOG_VERSION = 1
 TEARDOWN_TIMEOUT = 5.0
 
-Lifecycle = Callable[[str, Session], None]
+Lifecycle = Callable[[str, summary.SessionMetadata], None]
 
 
 class Runtime:
@@ -55,8 +55,7 @@ class Runtime:
         self.home = home
         self.sessions: dict[str, Session] = {}
         self.lifecycle: list[Lifecycle] = []
-        self.last_id: str | None = None
-        self._endpoints = endpoints
+        self.endpoints = endpoints
         self._tools = tuple(tools)
         self._environment = dict(os.environ if environment is None else environment)
         self._durable = durable
@@ -108,23 +107,27 @@ class Runtime:
             journal.log.close()
             self.store.delete(session_id)
             raise
-        self._say("session.created", session)
+        self._say("session.created", summary.metadata(session_id, session.journal.state))
         self._start(session)
         return session
 
     async def resume(self, session_id: str, options: SessionOptions, client: Client) -> Session:
         """Take a session up again, live or from the store. Raises SessionNotFound; then nothing changed."""
         session = self.sessions.get(session_id)
+        if session is not None and session.is_abandoned and not options.continue_pending_work:
+            await self.unload(session_id, keep_pending=False)
+            session = None
         if session is not None:
+            was_active = bool(session.attachments)
             session.reconfigure(options)
             session.attach(client, options)
-            self._announce(session, options, was_live=True)
+            self._announce(session, options, was_active=was_active, live=True)
             return session
         journal = Journal(self.store.open(session_id), durable=self._durable)
         try:
             journal.load()
             session = self._load(session_id, options, journal, client, origin="resume")
-            self._announce(session, options, was_live=False)
+            self._announce(session, options, was_active=False, live=False)
         except TurnwrightError:
             self.sessions.pop(session_id, None)
             journal.log.close()
@@ -132,10 +135,10 @@ class Runtime:
         self._start(session)
         return session
 
-    def _announce(self, session: Session, options: SessionOptions, *, was_live: bool) -> None:
+    def _announce(self, session: Session, options: SessionOptions, *, was_active: bool, live: bool) -> None:
         state = session.journal.state
         continues = options.continue_pending_work
-        if not was_live and not continues:
+        if not live and not continues:
             repair(session)
         session.emit(CustomAgentsUpdated([], [], []))
         session.emit(
@@ -146,15 +149,15 @@ class Runtime:
                 context=Context(str(session.cwd)),
                 already_in_use=False,
                 remote_steerable=False,
-                session_was_active=was_live and session.is_busy,
+                session_was_active=was_active,
+                continue_pending_work=bool(continues),
                 events_file_size_bytes=session.journal.log.size,
                 selected_model=state.model,
                 reasoning_effort=state.reasoning_effort,
                 session_limits=options.session_limits,
-                continue_pending_work=continues or None,
             )
         )
-        if not was_live and continues and state.open_calls:
+        if not live and continues and state.open_calls:
             session.send(Prompt(message_id=wire.new_id(), text=None))
 
     def find(self, session_id: str) -> Session:
@@ -164,11 +167,13 @@ class Runtime:
         except KeyError:
             raise SessionNotFound(f"Session not found: {session_id}") from None
 
-    async def unload(self, session_id: str, *, kind: str = "routine", reason: str | None = None) -> None:
-        """End a live session's work and let go of its log. What waits for a client stays pending there."""
+    async def unload(
+        self, session_id: str, *, kind: str = "routine", reason: str | None = None, keep_pending: bool = True
+    ) -> None:
+        """End a live session's work and let go of its log. What waits for a client may stay pending there."""
         session = self.find(session_id)
         scope, done = self._scopes[session_id]
-        session.questions.leave_open = bool(session.journal.state.questions)
+        session.questions.leave_open = keep_pending and bool(session.journal.state.questions)
         scope.cancel()
         await done.wait()
         try:
@@ -185,7 +190,9 @@ class Runtime:
         """Remove a session and its log. Raises SessionNotFound."""
         if session_id in self.sessions:
             await self.unload(session_id)
+        entry = self.metadata(session_id)
         self.store.delete(session_id)
+        self._say("session.deleted", entry)
 
     def events(self, session_id: str) -> list[Event]:
         """The persisted events of a session, live or not. Raises SessionNotFound."""
@@ -213,6 +220,10 @@ class Runtime:
         found = [self.metadata(session_id) for session_id in self.store.ids()]
         return [entry for entry in found if entry.summary]
 
+    def last(self) -> str | None:
+        """The session that was used last, of those that were ever prompted."""
+        return next((i for i in self.store.ids() if self.metadata(i).summary), None)
+
     def _load(
         self, session_id: str, options: SessionOptions, journal: Journal, client: Client, *, origin: str
     ) -> Session:
@@ -220,17 +231,17 @@ class Runtime:
             session_id,
             options,
             journal,
-            endpoints=self._endpoints,
+            endpoints=self.endpoints,
             tools=self._tools,
             folder=self.store.folder(session_id),
             approvals=Approvals(self.home / "turnwright" / "approvals.json"),
             environment=self._environment,
+            home=self.home,
             origin=origin,
         )
         session.attach(client, options)
         session.journal.subscribers.append(lambda event: self._updated(session, event))
         self.sessions[session_id] = session
-        self.last_id = session_id
         return session
 
     def _start(self, session: Session) -> None:
@@ -247,9 +258,8 @@ class Runtime:
 
     def _updated(self, session: Session, event: Event) -> None:
         if not event.ephemeral:
-            self.last_id = session.id
-            self._say("session.updated", session)
+            self._say("session.updated", summary.metadata(session.id, session.journal.state))
 
-    def _say(self, kind: str, session: Session) -> None:
+    def _say(self, kind: str, entry: summary.SessionMetadata) -> None:
         for listener in tuple(self.lifecycle):
-            listener(kind, session)
+            listener(kind, entry)

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import msgspec
 
+from turnwright import __version__
 from turnwright.engine.approvals import Approvals
 from turnwright.engine.asking import Asking
 from turnwright.engine.attachment import Attachment, Client
@@ -15,6 +17,8 @@ from turnwright.engine.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
 from turnwright.engine.external_tool import ExternalTool
 from turnwright.engine.hooks import Hooks
 from turnwright.engine.inbox import Inbox, Prompt
+from turnwright.engine.instructions import InstructionSource
+from turnwright.engine.instructions import find as find_instructions
 from turnwright.engine.journal import Journal
 from turnwright.engine.permissions import Permissions, Verdict
 from turnwright.engine.questions import Questions
@@ -28,11 +32,12 @@ from turnwright.protocol.envelope import Event
 from turnwright.protocol.events import Data
 from turnwright.protocol.events.session import Abort, Mode, ModeChanged, PendingMessagesModified
 from turnwright.protocol.events.tools import ToolPartial
-from turnwright.protocol.options import SessionOptions, SystemMessageOptions, ToolSpec
+from turnwright.protocol.options import OptionChanges, SessionOptions, ToolSpec
 from turnwright.protocol.permissions import PermissionRequest
 from turnwright.tools.base import Call, Tool
 
 CHARS_PER_TOKEN = 4
+USER_AGENT = f"turnwright/{__version__}"
 DEFAULTS = SessionOptions()
 
 
@@ -63,6 +68,7 @@ class Session:
         folder: Path,
         approvals: Approvals,
         environment: Mapping[str, str],
+        home: Path,
         origin: str,
     ) -> None:
         self.id = session_id
@@ -70,6 +76,7 @@ class Session:
         self.journal = journal
         self.folder = folder
         self.origin = origin
+        self._home = home
         self.is_fresh = True
         self.child_environment = environment
         self.inbox = Inbox()
@@ -80,8 +87,9 @@ class Session:
         self.random = random.Random()
         self.run = Run(Prompt(message_id="", text=None), options.autopilot)
         self.run_scope: anyio.CancelScope | None = None
-        self.prompt_cache: tuple[tuple[Mode, Path, SystemMessageOptions | None], str] | None = None
+        self.prompt_cache: tuple[object, str] | None = None
         self.attachments: list[Attachment] = []
+        self.interests: dict[str, str] = {}
         self.tools = Toolset({})
         self._tools_key: object = None
         self._tools_size = 0
@@ -134,6 +142,20 @@ class Session:
             self._cwd = _working_directory(options, self.journal)
         self.permissions.rules = _rules(self.options)
 
+    def update(self, changes: OptionChanges) -> None:
+        """Change some options from the next model call on. Raises InvalidParams naming the field."""
+        for name in OptionChanges.__struct_fields__:
+            value = getattr(changes, name)
+            if value is not None:
+                setattr(self.options, name, value)
+        if changes.working_directory is not None:
+            self._cwd = _working_directory(self.options, self.journal)
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether a run goes on that no client is there to see."""
+        return self.is_busy and not self.attachments
+
     # Clients
 
     def attach(self, client: Client, options: SessionOptions) -> None:
@@ -172,6 +194,13 @@ class Session:
     @property
     def reasoning_effort(self) -> str | None:
         return self.options.reasoning_effort
+
+    @property
+    def request_headers(self) -> dict[str, str]:
+        """Headers of this run's model calls: who asks, and what the client adds to its message."""
+        name = self.options.client_name
+        agent = {"User-Agent": f"{USER_AGENT} {name}"} if name else {}
+        return {**agent, **self.run.headers}
 
     @property
     def streaming(self) -> bool:
@@ -229,25 +258,42 @@ class Session:
             self.mode == "autopilot",
             self.mode == "plan",
             tuple(id(spec) for spec in external),
-            self.find_client(lambda o: o.request_user_input) is not None,
+            self.can_ask_user,
+            self._filter(),
         )
         if key == self._tools_key:
             return False
         hidden = set[str]()
-        if self.find_client(lambda o: o.request_user_input) is None:
+        if not self.can_ask_user:
             hidden.add("ask_user")
         if self.mode != "plan" and self.find_client(lambda o: o.request_exit_plan_mode) is None:
             hidden.add("exit_plan_mode")
         self.tools = choose(
             self._builtin,
             [ExternalTool(spec, self.id, self.questions) for spec in external],
-            Filter(_tuple(self.options.available_tools), tuple(self.options.excluded_tools or ())),
+            self._filter(),
             autopilot=self.mode == "autopilot",
             hidden=frozenset(hidden),
         )
         self._tools_key = key
         self._tools_size = len(wire.encode(self.tools.definitions))
         return True
+
+    @property
+    def can_ask_user(self) -> bool:
+        """Whether some client answers questions of the model's."""
+        found = self.find_client(lambda o: o.request_user_input)
+        return found is not None and not self.options.ask_user_disabled
+
+    def _filter(self) -> Filter:
+        agent = self.options.default_agent
+        excluded = (*(self.options.excluded_tools or ()), *((agent and agent.excluded_tools) or ()))
+        return Filter(_tuple(self.options.available_tools), excluded)
+
+    async def instructions(self) -> list[InstructionSource]:
+        """The instruction files that hold for this session, as they are now."""
+        extra = self.options.instruction_directories or ()
+        return await anyio.to_thread.run_sync(find_instructions, self._cwd, self._home, extra)
 
     def _external_specs(self) -> list[ToolSpec]:
         found: dict[str, ToolSpec] = {}

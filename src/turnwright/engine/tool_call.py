@@ -3,6 +3,8 @@
 import logging
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from turnwright.engine.hooks import HookFailed, PostToolUse, PreToolUse
 from turnwright.engine.permissions import ALLOWED
 from turnwright.errors import InvalidParams, TurnwrightError
@@ -77,7 +79,10 @@ async def _attempt(s: "Session", call: ToolCall) -> ToolResult:
     else:
         result = await _permitted(s, tool, call.id, arguments, decided.permission_decision)
     result = await _after(s, call.name, _shown(arguments), result)
-    return _with_context(result, decided.additional_context)
+    result = _with_context(result, decided.additional_context)
+    if decided.modified_args is not None:
+        result = msgspec.structs.replace(result, modified_arguments=arguments)
+    return result
 
 
 async def _permitted(
@@ -140,17 +145,7 @@ def _with_context(result: ToolResult, context: str | None) -> ToolResult:
 
 
 def _with(result: ToolResult, text: str) -> ToolResult:
-    return ToolResult(
-        text,
-        kind=result.kind,
-        detail=result.detail,
-        error=result.error if result.ok else text,
-        error_code=result.error_code,
-        images=result.images,
-        edits=result.edits,
-        telemetry=result.telemetry,
-        events=result.events,
-    )
+    return msgspec.structs.replace(result, text=text, error=result.error if result.ok else text)
 
 
 def complete(s: "Session", call_id: str, result: ToolResult) -> ToolComplete:
@@ -162,6 +157,7 @@ def complete(s: "Session", call_id: str, result: ToolResult) -> ToolComplete:
         interaction_id=s.run.interaction_id,
         turn_id=s.run.turn_id,
         tool_telemetry=_telemetry(result),
+        modified_arguments=result.modified_arguments,
     )
     if result.ok:
         images = [{"type": "image", "mimeType": i.mime_type, "data": i.data} for i in result.images]

@@ -14,10 +14,11 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Image(msgspec.Struct, frozen=True):
-    """A picture: `data` is base64."""
+    """A picture: `data` is base64; `name` goes before it where the model should know it."""
 
     mime_type: str
     data: str
+    name: str = ""
 
 
 class User(msgspec.Struct, frozen=True):

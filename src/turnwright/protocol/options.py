@@ -72,6 +72,12 @@ class AutopilotLimits(Wire):
     max_continuations: int = 50
 
 
+class DefaultAgent(Wire):
+    """What holds for the main agent alone."""
+
+    excluded_tools: list[str] | None = None
+
+
 class SessionOptions(Wire):
     """Options of `session.create` and `session.resume`; fields that we don't know are passed over."""
 
@@ -95,11 +101,27 @@ class SessionOptions(Wire):
     request_auto_mode_switch: bool = False
     request_elicitation: bool = False
     hooks: bool = False
+    default_agent: DefaultAgent | None = None
+    instruction_directories: list[str] | None = None
+    skip_custom_instructions: bool | None = None
+    ask_user_disabled: bool | None = None
     allow_tools: list[str] = msgspec.field(default_factory=list[str])
     deny_tools: list[str] = msgspec.field(default_factory=list[str])
     infinite_sessions: InfiniteSessions | None = None
     autopilot: AutopilotLimits = msgspec.field(default_factory=AutopilotLimits)
     session_limits: Any = None
-    continue_pending_work: bool = False
+    continue_pending_work: bool | None = None
     disable_resume: bool = False
     ephemeral: bool = False
+
+
+class OptionChanges(Wire):
+    """Options to change in a live session; what is left out stays, what we don't know is passed over."""
+
+    client_name: str | None = None
+    working_directory: str | None = None
+    streaming: bool | None = msgspec.field(default=None, name="enableStreaming")
+    skip_custom_instructions: bool | None = None
+    ask_user_disabled: bool | None = None
+    available_tools: list[str] | None = None
+    excluded_tools: list[str] | None = None

@@ -2,7 +2,7 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from turnwright.errors import InvalidParams
 from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
@@ -52,7 +52,7 @@ class Conversation:
         match message:
             case User(images=images) if images and self._vision:
                 text = [_text(message.content)] if message.content else []
-                self._append({"role": "user", "content": [*text, *map(_picture, images)]})
+                self._append({"role": "user", "content": [*text, *_named_pictures(images)]})
             case User():
                 self._append({"role": "user", "content": message.content})
             case Assistant(tool_calls=()):
@@ -134,6 +134,13 @@ def _fixed(request: ModelRequest) -> tuple[int, str, bool]:
 
 def _text(text: str) -> Json:
     return {"type": "text", "text": text}
+
+
+def _named_pictures(images: Iterable[Image]) -> Iterator[Json]:
+    for image in images:
+        if image.name:
+            yield _text(image.name)
+        yield _picture(image)
 
 
 def _picture(image: Image) -> Json:

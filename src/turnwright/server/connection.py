@@ -5,7 +5,7 @@ import logging
 from msgspec import Raw
 
 from turnwright.engine.runtime import Runtime
-from turnwright.engine.session import Session
+from turnwright.engine.summary import SessionMetadata
 from turnwright.protocol.envelope import Event
 from turnwright.rpc.peer import Peer
 from turnwright.rpc.router import Router
@@ -23,6 +23,7 @@ class Connection:
         self.runtime = runtime
         self.settings = settings
         self.authenticated = settings.connection_token is None
+        self.connected = False
         self.peer = Peer(transport, Router(METHODS, self), name=name)
 
     async def serve(self) -> None:
@@ -46,25 +47,7 @@ class Connection:
             Raw(b'{"sessionId":"' + session_id.encode() + b'","event":' + event.encoded + b"}"),
         )
 
-    def _lifecycle(self, kind: str, session: Session) -> None:
-        state = session.journal.state
-        start = state.start.start_time if state.start else state.modified
-        self.peer.notify(
-            "session.lifecycle",
-            {
-                "type": kind,
-                "sessionId": session.id,
-                "metadata": {
-                    "startTime": start,
-                    "modifiedTime": state.modified,
-                    "summary": state.name or state.title,
-                },
-            },
-        )
-
-
-def version() -> str:
-    """The runtime's version, as clients see it."""
-    from turnwright import __version__
-
-    return __version__
+    def _lifecycle(self, kind: str, entry: SessionMetadata) -> None:
+        times = {"startTime": entry.start_time, "modifiedTime": entry.modified_time, "summary": entry.summary}
+        told = {name: value for name, value in times.items() if value is not None}
+        self.peer.notify("session.lifecycle", {"type": kind, "sessionId": entry.session_id, "metadata": told})

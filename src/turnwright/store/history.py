@@ -18,6 +18,7 @@ class _Blob(wire.Wire):
     type: str
     mime_type: str
     data: str
+    display_name: str = ""
 
 
 class History:
@@ -56,6 +57,8 @@ class History:
             case ToolComplete() as data if data.tool_call_id in self.open:
                 if self.open[data.tool_call_id] is None:
                     self.open[data.tool_call_id] = tool_output(data)
+                    if data.modified_arguments is not None:
+                        self._amend(data.tool_call_id, data.modified_arguments)
                 if None not in self.open.values():
                     self.close()
             case _:
@@ -66,6 +69,17 @@ class History:
         for call_id, output in self.open.items():
             self._add(output or ToolOutput(call_id, INTERRUPTED))
         self.open = {}
+
+    def _amend(self, call_id: str, arguments: dict[str, Any]) -> None:
+        """Show the model the arguments that were used; no request has carried this reply yet."""
+        reply = self.messages[-1]
+        if isinstance(reply, Assistant):
+            text = wire.encode(arguments).decode()
+            calls = tuple(
+                ToolCall(call.id, call.name, text) if call.id == call_id else call
+                for call in reply.tool_calls
+            )
+            self.messages[-1] = Assistant(reply.content, calls, reply.reasoning)
 
     def _add(self, message: Message) -> None:
         self.messages.append(message)
@@ -85,7 +99,7 @@ def _images(attachments: list[Any]) -> Iterator[Image]:
         with suppress(InvalidParams):
             blob = wire.convert(attachment, _Blob)
             if blob.type == "blob" and blob.mime_type.startswith("image/"):
-                yield Image(blob.mime_type, blob.data)
+                yield Image(blob.mime_type, blob.data, blob.display_name)
 
 
 def tool_call(request: ToolRequest) -> ToolCall:

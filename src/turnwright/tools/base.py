@@ -23,7 +23,7 @@ class FileEdit(msgspec.Struct, frozen=True):
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """What a call gave: `text` is for the model, `detail` for people; `events` are logged after the result."""
+    """What a call gave: `text` is for the model, `detail` for people; `events` are logged after it."""
 
     text: str
     kind: ResultType = "success"
@@ -34,6 +34,7 @@ class ToolResult(msgspec.Struct, frozen=True):
     edits: tuple[FileEdit, ...] = ()
     telemetry: Mapping[str, Any] | None = None
     events: tuple[Data, ...] = ()
+    modified_arguments: dict[str, Any] | None = None
 
     @property
     def ok(self) -> bool:

@@ -51,11 +51,11 @@ class SessionResume(Data):
     already_in_use: bool
     remote_steerable: bool
     session_was_active: bool
+    continue_pending_work: bool
     events_file_size_bytes: int | None = None
     selected_model: str | None = None
     reasoning_effort: str | None = None
     session_limits: Any = None
-    continue_pending_work: bool | None = None
 
 
 @event("session.model_change")

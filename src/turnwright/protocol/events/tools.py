@@ -54,7 +54,7 @@ class FileEdited(Wire):
 
 @event("tool.execution_complete")
 class ToolComplete(Data):
-    """The one result of a call."""
+    """The one result of a call. `modified_arguments` are those that a hook put in place of the model's."""
 
     tool_call_id: str
     success: bool
@@ -67,6 +67,7 @@ class ToolComplete(Data):
     tool_telemetry: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     parent_tool_call_id: str | None = None
     is_user_requested: bool | None = None
+    modified_arguments: dict[str, Any] | None = None
 
 
 @event("hook.start")

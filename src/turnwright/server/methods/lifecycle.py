@@ -127,8 +127,7 @@ async def metadata(connection: "Connection", params: SessionParams) -> dict[str,
 @methods.runtime("session.getLastId", Empty)
 async def last_id(connection: "Connection", params: Empty) -> dict[str, Any]:
     """The session that was used last."""
-    runtime = connection.runtime
-    found = runtime.last_id or next(iter(runtime.store.ids()), None)
+    found = connection.runtime.last()
     return {"sessionId": found} if found else {}
 
 
@@ -141,4 +140,4 @@ async def foreground(connection: "Connection", params: Empty) -> dict[str, Any]:
 @methods.runtime("session.setForeground", SessionParams)
 async def set_foreground(connection: "Connection", params: SessionParams) -> dict[str, Any]:
     """There is no terminal whose foreground could be set."""
-    return {"success": False, "error": "There is no terminal interface in this process"}
+    return {"success": False, "error": "Not running in TUI+server mode: there is no foreground session"}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from turnwright import __version__
 from turnwright.errors import RequestFailed
+from turnwright.protocol import wire
 from turnwright.protocol.wire import Wire
 from turnwright.server.methods.base import AUTHENTICATION_FAILED, Empty, Methods
 from turnwright.server.settings import PROTOCOL_VERSION
@@ -29,7 +30,7 @@ async def connect(connection: "Connection", params: ConnectParams) -> dict[str, 
     expected = connection.settings.connection_token
     if expected is not None and not secrets.compare_digest((params.token or "").encode(), expected.encode()):
         raise RequestFailed(AUTHENTICATION_FAILED, "AUTHENTICATION_FAILED")
-    connection.authenticated = True
+    connection.authenticated = connection.connected = True
     return {"ok": True, "protocolVersion": PROTOCOL_VERSION, "version": __version__}
 
 
@@ -41,10 +42,10 @@ class PingParams(Wire):
 
 @methods.runtime("ping", PingParams)
 async def ping(connection: "Connection", params: PingParams) -> dict[str, Any]:
-    """Answer at once; `timestamp` is in milliseconds since 1970."""
+    """Answer at once. `timestamp` is ISO 8601, but milliseconds for old clients: they never `connect`."""
     return {
         "message": f"pong: {params.message}" if params.message else "pong",
-        "timestamp": int(time.time() * 1000),
+        "timestamp": wire.now() if connection.connected else int(time.time() * 1000),
         "protocolVersion": PROTOCOL_VERSION,
     }
 

@@ -77,9 +77,10 @@ class ModeParams(SessionParams):
 
 
 @methods.session("session.mode.set", ModeParams)
-async def set_mode(session: Session, params: ModeParams) -> None:
-    """Change the mode, from the next model call on."""
+async def set_mode(session: Session, params: ModeParams) -> dict[str, Any]:
+    """Change the mode, from the next model call on; the model stays."""
     session.set_mode(params.mode)
+    return {"modelChanged": False, "status": "applied"}
 
 
 @methods.session("session.mode.get", SessionParams)
