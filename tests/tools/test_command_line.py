@@ -212,6 +212,22 @@ def test_addresses_are_found_anywhere_in_the_text() -> None:
     assert line.urls == ("https://a.example/x?y=1", "HTTP://b.example:80/", "https://c.example")
 
 
+def test_characters_beyond_ascii_are_parts_of_words() -> None:
+    assert parse("cat 'Übung 1.txt' {\U0001f600} \U0001f600 > é") == CommandLine(
+        segments=(
+            Segment(
+                name="cat",
+                words=("cat", "Übung 1.txt", "{\U0001f600}", "\U0001f600"),
+                text="cat 'Übung 1.txt' {\U0001f600} \U0001f600",
+            ),
+        ),
+        write_targets=("é",),
+        paths=(),
+        urls=(),
+        complete=True,
+    )
+
+
 @given(st.text(max_size=60))
 def test_no_text_is_too_strange(text: str) -> None:
     line = parse(text)

@@ -56,6 +56,7 @@ def test_a_command_that_runs_another_gives_both(text: str, inner: list[tuple[Wor
         "GIT_PAGER=x git log",
         "https_proxy=x ls",
         "PATH=x; ls",
+        "é=x ls",
         "PATH+=x; ls",
         "export BASH_ENV=x",
         "declare -n z=PATH",

@@ -1,18 +1,13 @@
 """What a shell command line would run, write, touch and fetch, as far as its text tells."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from turnwright.tools.shell_syntax import LITERALS, descendants, is_read_alike, parse_tree
-from turnwright.tools.shell_words import Word, source, word
+from turnwright.tools.shell_syntax import is_read_alike
+from turnwright.tools.shell_tree import Node, parse_tree
+from turnwright.tools.shell_words import LITERALS, Word, word
 from turnwright.tools.wrapped_commands import is_harmless_variable, unwrap
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 LONGEST = 20_000
 """Characters beyond which a command line isn't looked into."""
@@ -78,9 +73,9 @@ def _parse(text: str, depth: int) -> CommandLine:
     unknown = (None,) if ">" in text else ()
     if len(text) > LONGEST or text.count("<<") > MOST_HEREDOCS or depth > DEEPEST:
         return CommandLine(segments=(), write_targets=unknown, paths=(), urls=urls, complete=False)
-    root = parse_tree(text)
+    root = parse_tree(text.encode(errors="replace"))
     found = _Findings(depth)
-    for node in descendants(root):
+    for node in root:
         found.look_at(node)
     complete = found.complete and is_read_alike(text, root)
     return CommandLine(
@@ -111,19 +106,19 @@ class _Findings:
             case "declaration_command" | "unset_command":
                 self._declaration(node)
             case "test_command":
-                self._add(node, (source(node.children[0]).decode(), None), opaque=_evaluates(node))
-            case "variable_assignment" if _parent_type(node) not in ("command", "declaration_command"):
+                self._add(node, (node.children[0].text.decode(), None), opaque=_evaluates(node))
+            case "variable_assignment" if node.parent_type not in ("command", "declaration_command"):
                 if not _is_harmless(node):
                     self._add(node)
             case "for_statement" if not _is_harmless(node):
                 self._add(node)
             case "subscript" | "c_style_for_statement":
                 self._add(node)
-            case "arithmetic_expansion" if not _NUMBERS_ONLY.fullmatch(source(node)):
+            case "arithmetic_expansion" if not _NUMBERS_ONLY.fullmatch(node.text):
                 self._add(node)
-            case "compound_statement" if source(node).startswith(b"(("):
+            case "compound_statement" if node.text.startswith(b"(("):
                 self._add(node)
-            case "expansion" if not _SIMPLE_EXPANSION.fullmatch(source(node)):
+            case "expansion" if not _SIMPLE_EXPANSION.fullmatch(node.text):
                 self._add(node)
             case "file_redirect":
                 self._redirection(node)
@@ -132,7 +127,7 @@ class _Findings:
 
     def _add(self, node: Node, words: tuple[Word, ...] = (None,), *, opaque: bool = True) -> None:
         """Note a command; one without words is the shell's own evaluation, which can run or set anything."""
-        text = source(node).decode(errors="replace")
+        text = node.text.decode(errors="replace")
         self.segments.append(Segment(name=words[0], words=words, text=text, opaque=opaque))
 
     def _command(self, node: Node) -> None:
@@ -142,7 +137,7 @@ class _Findings:
             for child in node.children
             if child.type != "variable_assignment" and not child.type.endswith("_redirect")
         )
-        text = source(node).decode(errors="replace")
+        text = node.text.decode(errors="replace")
         self._run(words, text, self._depth, opaque=not all(map(_is_harmless, assignments)))
 
     def _run(self, words: tuple[Word, ...], text: str, depth: int, *, opaque: bool = False) -> None:
@@ -170,20 +165,20 @@ class _Findings:
     def _declaration(self, node: Node) -> None:
         name, *arguments = node.children
         opaque = not all(map(_is_plain_declaration, arguments))
-        self._add(node, (source(name).decode(), *map(word, arguments)), opaque=opaque)
+        self._add(node, (name.text.decode(), *map(word, arguments)), opaque=opaque)
 
     def _redirection(self, node: Node) -> None:
-        operator = next((child.type for child in node.children if not child.is_named), "")
+        operator = next((child.type for child in node.children if not child.named), "")
         for target in (word(child) for child in node.children if child.type in LITERALS):
             writes = operator in _WRITES and (target is None or not _NO_FILE.fullmatch(target))
             if writes or (target is not None and target.startswith(_NETWORK)):
                 self.write_targets.append(target)
 
     def _path(self, node: Node) -> None:
-        parent = _parent_type(node)
+        parent = node.parent_type
         if parent in LITERALS:
             return
-        text = word(node) or source(node).decode(errors="replace").strip("\"'")
+        text = word(node) or node.text.decode(errors="replace").strip("\"'")
         if text.startswith("-"):
             text = text.partition("=")[2]
         if (
@@ -201,14 +196,10 @@ def _looks_like_path(text: str) -> bool:
     return "/" in text or "." in text or text.startswith("~")
 
 
-def _parent_type(node: Node) -> str:
-    return node.parent.type if node.parent else ""
-
-
 def _is_harmless(node: Node) -> bool:
     """Whether the variable that an assignment or a loop sets is one that no command minds."""
-    name = next((child for child in node.children if child.type == "variable_name"), None)
-    return name is not None and is_harmless_variable(source(name).decode(errors="replace"))
+    name = node.child("variable_name")
+    return name is not None and is_harmless_variable(name.text.decode(errors="replace"))
 
 
 def _is_plain_declaration(argument: Node) -> bool:
@@ -216,12 +207,12 @@ def _is_plain_declaration(argument: Node) -> bool:
         case "variable_assignment":
             return _is_harmless(argument)
         case "variable_name":
-            return is_harmless_variable(source(argument).decode(errors="replace"))
+            return is_harmless_variable(argument.text.decode(errors="replace"))
         case _:
-            return source(argument) in _DECLARATION_OPTIONS
+            return argument.text in _DECLARATION_OPTIONS
 
 
 def _evaluates(test: Node) -> bool:
     """Whether a test takes an operand for arithmetic, whose subscripts may hold commands."""
-    text = source(test)
+    text = test.text
     return _EVALUATES.search(text) is not None and (text.startswith(b"[[") or b" -v " in text)

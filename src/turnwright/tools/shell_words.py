@@ -1,15 +1,17 @@
 """What a word of a command line says before the shell expands it."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from turnwright.tools.shell_tree import Node
 
 Word = str | None
 """A word as the command will get it, or None where only the shell can tell."""
+
+LITERALS = frozenset((
+    "ansi_c_string", "arithmetic_expansion", "brace_expression", "command_substitution", "concatenation",
+    "expansion", "number", "process_substitution", "raw_string", "simple_expansion", "string", "word",
+))  # fmt: skip
+"""The types of nodes that stand for a word."""
 
 _EXPANDED = re.compile(r"[*?\[$`]|^~|[=:]~")
 _BRACE = re.compile(rb"[{}]")
@@ -19,19 +21,14 @@ _ESCAPE = re.compile(rb"\\(\n|.)", re.DOTALL)
 _ESCAPE_IN_QUOTES = re.compile(rb'\\([$`"\\\n])')
 
 
-def source(node: Node) -> bytes:
-    """The node's own text."""
-    return node.text or b""
-
-
 def word(node: Node) -> Word:
     """The literal value of an argument, its quotes and escapes removed."""
-    value = _value(node, expands_braces=_ALTERNATIVES.search(source(node)) is not None)
+    value = _value(node, expands_braces=_ALTERNATIVES.search(node.text) is not None)
     return None if value is None else value.decode(errors="replace")
 
 
 def _value(node: Node, *, expands_braces: bool) -> bytes | None:
-    text = source(node)
+    text = node.text
     match node.type:
         case "word" | "number" | "variable_name" | "test_operator" if not node.children:
             return None if expands_braces and _BRACE.search(text) else _unquoted(text)
