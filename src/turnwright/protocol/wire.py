@@ -64,7 +64,7 @@ def loads(data: bytes | bytearray | memoryview | Raw | str) -> Json:
     """Decode JSON into plain objects; raise InvalidParams when it isn't JSON."""
     try:
         return msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeError) as error:  # half of a surrogate pair in a str, or bad UTF-8
         raise InvalidParams(explain(error)) from error
 
 
