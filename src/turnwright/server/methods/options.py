@@ -1,24 +1,29 @@
 """Changes to a live session's options, and what its client wants to hear of."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from turnwright.engine.session import Session
 from turnwright.protocol import wire
 from turnwright.protocol.options import OptionChanges
 from turnwright.server.methods.base import Methods, SessionParams
 
+if TYPE_CHECKING:
+    from turnwright.server.connection import Connection
+
 methods = Methods()
 METHODS = methods.table
 
 
-class UpdateParams(SessionParams, OptionChanges):
+class UpdateParams(OptionChanges, kw_only=True):
     """Options to change in a session."""
 
+    session_id: str
 
-@methods.session("session.options.update", UpdateParams)
-async def update(session: Session, params: UpdateParams) -> dict[str, bool]:
+
+@methods.runtime("session.options.update", UpdateParams)
+async def update(connection: "Connection", params: UpdateParams) -> dict[str, bool]:
     """Change options from the next model call on."""
-    session.update(params)
+    connection.runtime.find(params.session_id).update(params)
     return {"success": True}
 
 
