@@ -2,6 +2,8 @@
 
 from typing import Protocol
 
+import msgspec
+
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Mode, TaskComplete
 from turnwright.protocol.messages import ToolDefinition
@@ -57,7 +59,7 @@ class _Base:
 class _Question(Wire):
     question: str
     choices: list[str] | None = None
-    allow_freeform: bool = True
+    allow_freeform: bool = msgspec.field(default=True, name="allow_freeform")
 
 
 class AskUser(_Base):
