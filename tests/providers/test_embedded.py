@@ -11,7 +11,7 @@ import pytest
 from exchange import VIEW, Heard, request
 from fake_llama import FakeLlama
 
-from turnwright.errors import ConfigError, ProviderError
+from turnwright.errors import ProviderError
 from turnwright.protocol.messages import Assistant, Reply, ToolCall, ToolOutput, Usage, User
 from turnwright.providers.base import ModelInfo
 from turnwright.providers.embedded import Embedded
@@ -168,7 +168,7 @@ async def test_one_thread_is_used_unless_the_user_asks_for_more(
 
 async def test_a_number_of_threads_that_is_none_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TURNWRIGHT_LOCAL_THREADS", "many")
-    with pytest.raises(ConfigError, match="TURNWRIGHT_LOCAL_THREADS must be a number of threads"):
+    with pytest.raises(ProviderError, match="TURNWRIGHT_LOCAL_THREADS must be a number of threads"):
         await Embedded().respond(request(), Heard())
 
 

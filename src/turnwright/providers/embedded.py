@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import anyio.to_thread
 
-from turnwright.errors import ConfigError, ProviderError
+from turnwright.errors import ProviderError
 from turnwright.protocol.messages import Reply, ToolCall, Usage
 from turnwright.protocol.wire import Json, new_id
 from turnwright.providers import local_model
@@ -149,5 +149,5 @@ def _load() -> Engine:
 def _threads() -> int:
     text = os.environ.get(THREADS, "1")
     if not text.isdecimal() or int(text) < 1:
-        raise ConfigError(f"{THREADS} must be a number of threads, at least 1, not {text!r}")
+        raise ProviderError(f"{THREADS} must be a number of threads, at least 1, not {text!r}", sent=False)
     return int(text)
