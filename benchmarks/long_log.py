@@ -1,0 +1,81 @@
+"""A long session's log, made out of a short one that the runtime itself wrote."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+Event = dict[str, Any]
+
+COMPACTED_EVERY = 20_000
+
+
+def stretch(short: Path, long: Path, *, events: int, text: int = 0, compacted: bool = False) -> None:
+    """Write a log of about `events` events: the turns of `short`, whose second one is repeated.
+
+    Each result of a tool holds `text` bytes. A `compacted` log tells of a compaction every 20,000 events,
+    the last of them 5,000 events before its end.
+    """
+    lines = [msgspec.json.decode(line) for line in short.read_bytes().splitlines()]
+    starts = [i for i, event in enumerate(lines) if event["type"] == "assistant.turn_start"]
+    turn = lines[starts[1] : starts[2]]
+    last_id = lines[starts[2] - 1]["id"]
+    with long.open("wb") as file:
+        file.writelines(msgspec.json.encode(event) + b"\n" for event in lines[: starts[2]])
+        for count in range(starts[2], events - len(turn), len(turn)):
+            if compacted and (events - 5_000 - count) % COMPACTED_EVERY < len(turn):
+                event = _compaction(last_id, count)
+                last_id = event["id"]
+                file.write(msgspec.json.encode(event) + b"\n")
+            for event in _again(turn, last_id, count, text):
+                last_id = event["id"]
+                file.write(msgspec.json.encode(event) + b"\n")
+        lines[starts[2]]["parentId"] = last_id
+        file.writelines(msgspec.json.encode(event) + b"\n" for event in lines[starts[2] :])
+
+
+def beside(short: Path, name: str) -> Path:
+    """Make the folder of another session, like that of `short`, and return the path of its log to be."""
+    folder = short.parent.with_name(name)
+    shutil.copytree(short.parent, folder, dirs_exist_ok=True)
+    return folder / short.name
+
+
+def _again(turn: list[Event], last_id: str, count: int, text: int) -> Iterator[Event]:
+    """The events of `turn` once more, with ids of their own."""
+    ids = {"toolCallId": f"call_{count}", "requestId": _new_id(), "messageId": _new_id()}
+    for event in turn:
+        data: Event = {**event["data"], **{name: id for name, id in ids.items() if name in event["data"]}}
+        if "toolRequests" in data:
+            data["toolRequests"] = [{**data["toolRequests"][0], "toolCallId": ids["toolCallId"]}]
+        if "result" in data and text:
+            data["result"] = {"content": "x" * text, "detailedContent": "x"}
+        own_id = _new_id()
+        yield {**event, "data": data, "id": own_id, "parentId": last_id}
+        last_id = own_id
+
+
+def _compaction(last_id: str, count: int) -> Event:
+    data = {
+        "success": True,
+        "preCompactionMessagesLength": count // 4,
+        "messagesRemoved": count // 4,
+        "summaryContent": "What was done so far. " * 50,
+        "checkpointNumber": count // COMPACTED_EVERY + 1,
+        "trigger": "threshold",
+    }
+    return {
+        "type": "session.compaction_complete",
+        "data": data,
+        "id": _new_id(),
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "parentId": last_id,
+    }
+
+
+def _new_id() -> str:
+    text = os.urandom(16).hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
