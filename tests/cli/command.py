@@ -3,7 +3,7 @@
 import os
 import pty
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -34,19 +34,23 @@ class Finished(NamedTuple):
     err: str
 
 
-def variables(server: ChatServer | None = None, **more: str) -> dict[str, str]:
+def variables(server: ChatServer | None = None, more: Mapping[str, str] = {}) -> dict[str, str]:
     """The environment of the test, with `server` as the endpoint."""
     endpoint = {"TURNWRIGHT_BASE_URL": server.base_url, "TURNWRIGHT_MODEL": "test-model"} if server else {}
     return {**os.environ, **endpoint, **more}
 
 
 async def turnwright(
-    *arguments: str, cwd: Path, server: ChatServer | None = None, stdin: bytes = b"", **more: str
+    *arguments: str,
+    cwd: Path,
+    server: ChatServer | None = None,
+    stdin: bytes = b"",
+    environment: Mapping[str, str] = {},
 ) -> Finished:
-    """Run the command to its end, without a terminal; `more` are environment variables."""
+    """Run the command to its end, without a terminal; `environment` is added to the test's own."""
     with anyio.fail_after(SECONDS):
         done = await anyio.run_process(
-            [*COMMAND, *arguments], cwd=cwd, input=stdin, env=variables(server, **more), check=False
+            [*COMMAND, *arguments], cwd=cwd, input=stdin, env=variables(server, environment), check=False
         )
     return Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
 

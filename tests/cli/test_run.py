@@ -188,10 +188,12 @@ async def test_own_keys_reach_no_tool_no_log_and_no_output(folder: Path, tmp_pat
             "stream-json",
             cwd=folder,
             server=server,
-            TURNWRIGHT_API_KEY="sk-test-CANARY-1",
-            COPILOT_GITHUB_TOKEN="gho-CANARY-2",
-            SAME_KEY_UNDER_ANOTHER_NAME="sk-test-CANARY-1",
-            HARMLESS="kept",
+            environment={
+                "TURNWRIGHT_API_KEY": "sk-test-CANARY-1",
+                "COPILOT_GITHUB_TOKEN": "gho-CANARY-2",
+                "SAME_KEY_UNDER_ANOTHER_NAME": "sk-test-CANARY-1",
+                "HARMLESS": "kept",
+            },
         )
     output = last_message(server, 1)["content"]
     assert (done.status, "HARMLESS=kept" in output) == (0, True)

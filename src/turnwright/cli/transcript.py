@@ -55,8 +55,10 @@ def outcome(done: ToolComplete) -> str:
 
 def _lines(event: Event) -> Iterator[str]:
     match event.data:
-        case SessionStart(session_id=session_id, context=context):
+        case SessionStart(session_id=session_id, context=context, selected_model=model):
             yield f"session {session_id} in {context.cwd} · {event.timestamp}"
+            if model is not None:
+                yield f"model: {model}"
         case SessionResume():
             yield f"\n── resumed · {event.timestamp}"
         case ModelChange(new_model=model):
