@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-import platformdirs
 import pytest
+
+from turnwright.providers import local_model
 
 FOREIGN_SETTINGS = ("COPILOT_", "TURNWRIGHT_", "OPENAI_", "ANTHROPIC_", "GH_TOKEN", "GITHUB_TOKEN")
 SECONDS_TO_WIND_UP = 5.0
@@ -55,7 +56,7 @@ def leaves_no_trace() -> Iterator[None]:
 def own_environment(leaves_no_trace: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Hide the developer's settings and keys, and put the home of sessions into the test's own folder."""
     for name in list(os.environ):
-        if name.startswith(FOREIGN_SETTINGS):
+        if name.startswith(FOREIGN_SETTINGS) and name != local_model.FILE:
             monkeypatch.delenv(name)
     monkeypatch.setenv("COPILOT_HOME", str(tmp_path / "copilot-home"))
 
@@ -99,7 +100,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the tests of the real model where the model or its engine is not installed."""
     if importlib.util.find_spec("xllamacpp") is None:
         missing = "the local model's engine is not installed: scripts/setup --local"
-    elif not any(platformdirs.user_cache_path("turnwright").rglob("*.gguf")):
+    elif not local_model.installed():
         missing = "the local model is not here: turnwright models pull"
     else:
         return
