@@ -11,11 +11,11 @@ from turnwright.engine import retry
 from turnwright.engine.hooks import AgentStop, Noted
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.model_call import Listener, call_model
-from turnwright.engine.pending import finish_open_calls
+from turnwright.engine.pending import finish_open_calls, interrupt_open_calls, repair
 from turnwright.engine.prompt import log_nudge, log_user_message, prepare, submit
 from turnwright.engine.run import Run
-from turnwright.engine.tool_call import decode_arguments, finish, interrupted, run_tool
-from turnwright.errors import ProviderError, StoreError
+from turnwright.engine.tool_call import decode_arguments, run_tool
+from turnwright.errors import ProviderError, StoreError, TurnwrightError
 from turnwright.protocol.events.conversation import TurnEnd, TurnRetry, TurnStart
 from turnwright.protocol.events.session import (
     AssistantIdle,
@@ -71,20 +71,41 @@ async def guarded(s: "Session", work: Coroutine[Any, Any, None]) -> SessionError
     """Do a part of a run; give what went wrong as the event to say."""
     try:
         await work
-    except ProviderError as error:
-        return SessionError(error.kind, str(error), error.status, error.provider_call_id, error.error_code)
-    except StoreError as error:
-        return SessionError("store", str(error))
-    except Exception:  # a bug of ours must end in an error and an idle, not in silence
-        log.exception("session %s: the run failed", s.id)
-        return SessionError("internal", "Internal error")
+    except Exception as error:  # a bug of ours must end in an error and an idle, not in silence
+        cause = first_cause(error)
+        if not isinstance(cause, TurnwrightError):
+            log.exception("session %s: the run failed", s.id)
+        return describe(cause)
     return None
+
+
+def first_cause(error: Exception) -> Exception:
+    """The error itself, or the first one of calls that ran side by side."""
+    match error:
+        case ExceptionGroup():
+            return first_cause(error.exceptions[0])
+        case _:
+            return error
+
+
+def describe(error: Exception) -> SessionError:
+    """What is said of an error; of one that is a bug, only that it was one."""
+    match error:
+        case ProviderError(kind=kind, status=status, provider_call_id=call_id, error_code=code):
+            return SessionError(kind, str(error), status, call_id, code)
+        case StoreError():
+            return SessionError("store", str(error))
+        case TurnwrightError():
+            return SessionError("query", str(error))
+        case _:
+            return SessionError("internal", "Internal error")
 
 
 async def converse(s: "Session", prompt: Prompt) -> None:
     """Log what the user said, then call the model until nothing keeps the run going."""
     s.emit(PendingMessagesModified())
     if prompt.text is not None:
+        repair(s)  # what a full disk kept from being logged
         await submit(s, prompt, delivery="queued" if prompt.waited else "idle")
     elif not await finish_open_calls(s):
         return
@@ -155,12 +176,6 @@ async def run_tools(s: "Session", reply: Reply) -> None:
     async with anyio.create_task_group() as tools:
         for call in reply.tool_calls:
             tools.start_soon(run_tool, s, call)
-
-
-def interrupt_open_calls(s: "Session") -> None:
-    """Answer what an abort left open: every call has one result before its turn ends."""
-    for call_id in tuple(s.journal.state.open_calls):
-        finish(s, call_id, interrupted())
 
 
 async def keep_going(s: "Session") -> bool:

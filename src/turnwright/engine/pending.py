@@ -32,9 +32,14 @@ def repair(s: "Session") -> None:
                 s.emit(PermissionCompleted(question.request_id, result))
             case ExternalToolRequested():
                 s.emit(ExternalToolCompleted(question.request_id))
-    for call_id in tuple(state.open_calls):
-        finish(s, call_id, interrupted())
+    interrupt_open_calls(s)
     close_turns(s)
+
+
+def interrupt_open_calls(s: "Session") -> None:
+    """Answer what an abort or a crash left open: every call has one result before its turn ends."""
+    for call_id in tuple(s.journal.state.open_calls):
+        finish(s, call_id, interrupted())
 
 
 def close_turns(s: "Session") -> None:
@@ -54,14 +59,18 @@ async def finish_open_calls(s: "Session") -> bool:
     await prepare(s)
     waiting = {_call_id(question): question for question in state.questions.values()}
     requests = dict(state.open_calls)
-    async with anyio.create_task_group() as group:
-        for call_id, request in requests.items():
-            question = waiting.get(call_id)
-            if question is None:
-                finish(s, call_id, interrupted())
-            else:
-                group.start_soon(_finish, s, request, question)
-    close_turns(s)
+    try:
+        async with anyio.create_task_group() as group:
+            for call_id, request in requests.items():
+                question = waiting.get(call_id)
+                if question is None:
+                    finish(s, call_id, interrupted())
+                else:
+                    group.start_soon(_finish, s, request, question)
+    finally:
+        if not s.questions.leave_open:
+            interrupt_open_calls(s)
+            close_turns(s)
     return not s.run.over
 
 
