@@ -7,9 +7,10 @@ import anyio.lowlevel
 import pytest
 
 from tests.cases.local_tool import LocalTool
-from tests.cases.scene import Scene, results, scene, turns
-from tests.engine.harness import Recorder, say
+from tests.cases.scene import Scene, accounted_for, results, scene, turns
+from tests.engine.harness import Recorder, app_tools, say
 from turnwright.engine.endpoint import Fixed
+from turnwright.engine.endpoints import NOTHING_CONFIGURED, ConfiguredEndpoints, Defaults
 from turnwright.engine.runtime import Runtime
 from turnwright.errors import ProviderError, RequestFailed
 from turnwright.protocol.envelope import Event
@@ -18,9 +19,12 @@ from turnwright.protocol.messages import Reply
 from turnwright.protocol.options import SessionOptions
 from turnwright.protocol.wire import Json
 from turnwright.providers.base import ModelRequest
+from turnwright.providers.open import open_local, open_provider
 from turnwright.providers.openai_chat import OpenAIChat
 from turnwright.providers.scripted import Scripted, calls, text
+from turnwright.store.history import INTERRUPTED
 from turnwright.store.jsonl import JsonlStore
+from turnwright.store.memory import MemoryStore
 from turnwright.testing.chat_answers import call, refuse, stall
 from turnwright.testing.chat_server import ChatServer
 from turnwright.tools.base import Call, ToolResult
@@ -195,3 +199,43 @@ async def test_an_abort_before_the_request_goes_out_opens_no_turn(tmp_path: Path
         assert at.client.count("assistant.turn_start") == 0
         assert at.all(Idle) == [Idle(aborted=True)]
         ends_in_one_idle(at)
+
+
+async def test_without_an_endpoint_the_error_says_how_to_set_one(tmp_path: Path) -> None:
+    endpoints = ConfiguredEndpoints(Defaults(), open_provider, open_local)
+    client = Recorder()
+    store = MemoryStore(tmp_path)
+    async with Runtime(store, endpoints, home=tmp_path, environment={}) as runtime:
+        session = await runtime.create(SessionOptions(working_directory=str(tmp_path)), client)
+        say(session, "hello?")
+        await client.until("session.idle")
+    errors = [event.data for event in client.events if isinstance(event.data, SessionError)]
+    assert errors == [SessionError("query", NOTHING_CONFIGURED)]
+    assert client.count("assistant.turn_start") == 0
+
+
+async def test_an_abort_of_work_that_was_pending_answers_it_and_ends_its_turn_before_idle(
+    tmp_path: Path,
+) -> None:
+    store = JsonlStore(tmp_path / "state")
+    create = SessionOptions(working_directory=str(tmp_path), tools=app_tools("ext"))
+    model = Scripted([calls(("a", "ext", "{}"), ("b", "ext", "{}")), text("going on")])
+    async with Runtime(store, Fixed(model, "scripted"), home=tmp_path, environment={}) as runtime:
+        client = Recorder()
+        session = await runtime.create(create, client)
+        say(session, "begin")
+        await client.until("external_tool.requested", 2)
+    async with Runtime(store, Fixed(model, "scripted"), home=tmp_path, environment={}) as runtime:
+        client = Recorder()
+        resume = SessionOptions(tools=app_tools("ext"), continue_pending_work=True)
+        session = await runtime.resume(session.id, resume, client)
+        await client.until("session.tools_updated")
+        session.abort()
+        await client.until("session.idle")
+        accounted_for(session.journal.events())
+        assert client.count("tool.execution_complete") == 2
+        say(session, "go on")
+        await client.until("session.idle", 2)
+        assert results(model.requests[1]) == {"a": INTERRUPTED, "b": INTERRUPTED}
+        accounted_for(session.journal.events())
+    assert model.problems == []
