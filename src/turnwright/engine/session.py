@@ -228,11 +228,14 @@ class Session:
 
     async def ensure_endpoint(self) -> None:
         """Find who answers, when it isn't known yet or the model was changed. Raises ConfigError."""
-        key = (self._model, self.options.provider, self.options.git_hub_token)
-        if self._endpoint is None or key != self._endpoint_key:
+        if self._endpoint is None or self._endpoint_key != self._wanted_endpoint():
             self._endpoint = await self._endpoints.find(self.options, self._model)
             self._model = self._endpoint.model
-            self._endpoint_key = (self._model, self.options.provider, self.options.git_hub_token)
+            self._endpoint_key = self._wanted_endpoint()
+
+    def _wanted_endpoint(self) -> object:
+        options = self.options
+        return self._model, options.provider, options.git_hub_token, options.model_capabilities
 
     def switch_model(
         self, model: str, reasoning_effort: str | None = None, capabilities: dict[str, Any] | None = None
