@@ -38,33 +38,18 @@ class _Parsed(msgspec.Struct, rename="camel"):
 _decoder = msgspec.json.Decoder(_Parsed)
 
 
-class Event:
+class Event(msgspec.Struct, eq=False):
     """One event. `encoded` is its JSON, the same bytes in the log and for every subscriber."""
 
-    __slots__ = ("_data", "_raw", "agent_id", "encoded", "ephemeral", "id", "parent_id", "timestamp", "type")
-
-    def __init__(
-        self,
-        type: str,
-        id: str,
-        timestamp: str,
-        parent_id: str | None,
-        *,
-        encoded: bytes,
-        data: Data | None = None,
-        raw: msgspec.Raw | None = None,
-        ephemeral: bool = False,
-        agent_id: str | None = None,
-    ) -> None:
-        self.type = type
-        self.id = id
-        self.timestamp = timestamp
-        self.parent_id = parent_id
-        self.encoded = encoded
-        self.ephemeral = ephemeral
-        self.agent_id = agent_id
-        self._data = data
-        self._raw = raw
+    type: str
+    id: str
+    timestamp: str
+    parent_id: str | None
+    encoded: bytes
+    ephemeral: bool = False
+    agent_id: str | None = None
+    _data: Data | None = None
+    _raw: msgspec.Raw = wire.NULL
 
     @property
     def data(self) -> Data:
@@ -72,7 +57,7 @@ class Event:
         if self._data is None:
             kind = EVENTS.get(self.type)
             try:
-                self._data = wire.decode(self._raw or wire.NULL, kind) if kind else Unknown()
+                self._data = wire.decode(self._raw, kind) if kind else Unknown()
             except InvalidParams:
                 self._data = Unknown()
         return self._data
@@ -87,17 +72,10 @@ def seal(
     """Stamp a payload with an id and the time, and encode it."""
     kind = type(data)
     fleeting = kind.ephemeral if ephemeral is None else ephemeral
-    envelope = _Envelope(kind.event_type, data, wire.new_id(), wire.now(), parent_id, fleeting, agent_id)
-    return Event(
-        envelope.type,
-        envelope.id,
-        envelope.timestamp,
-        parent_id,
-        encoded=countable(envelope.type, wire.encode(envelope)),
-        data=data,
-        ephemeral=fleeting,
-        agent_id=agent_id,
-    )
+    name, id, timestamp = kind.event_type, wire.new_id(), wire.now()
+    envelope = _Envelope(name, data, id, timestamp, parent_id, fleeting, agent_id)
+    encoded = countable(name, wire.encode(envelope))
+    return Event(name, id, timestamp, parent_id, encoded, fleeting, agent_id, data)
 
 
 def parse(line: bytes) -> Event:
@@ -111,10 +89,10 @@ def parse(line: bytes) -> Event:
         found.id,
         found.timestamp,
         found.parent_id,
-        encoded=line,
-        raw=found.data,
-        ephemeral=found.ephemeral,
-        agent_id=found.agent_id,
+        line,
+        found.ephemeral,
+        found.agent_id,
+        _raw=found.data,
     )
 
 
