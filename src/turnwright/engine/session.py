@@ -78,7 +78,7 @@ class Session:
         self.origin = origin
         self._home = home
         self.is_fresh = True
-        self.child_environment = environment
+        self._environment = environment
         self.inbox = Inbox()
         self.questions = Questions(journal)
         self.permissions = Permissions(self.questions, approvals)
@@ -312,8 +312,14 @@ class Session:
             self._cwd,
             self.overflow,
             lambda partial: self.emit(ToolPartial(call_id, partial)) and None,
-            self.child_environment,
+            self._environment_of_tools(),
         )
+
+    def _environment_of_tools(self) -> dict[str, str]:
+        """The environment less what holds a key of the session's own endpoint."""
+        provider = self.options.provider
+        keys = {provider.api_key, provider.bearer_token} - {None, ""} if provider else set[str | None]()
+        return {name: value for name, value in self._environment.items() if value not in keys}
 
     async def permit(self, request: PermissionRequest, hook: str | None) -> Verdict:
         """Whether a call may be made."""
