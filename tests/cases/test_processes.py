@@ -82,8 +82,8 @@ async def test_an_abort_answers_a_running_tool_of_the_app_and_its_late_result_is
         assert at.client.count("tool.execution_complete") == 1
 
 
-async def test_twenty_sessions_that_end_while_a_command_runs_leave_no_process(tmp_path: Path) -> None:
-    """B60 (its MCP servers aside): the test's own check finds what is left, zombies included."""
+async def test_sessions_that_end_while_a_command_runs_leave_no_process(tmp_path: Path) -> None:
+    """B60, its MCP servers aside: every test is checked for children that it leaves."""
     for _ in range(5):
         async with scene(tmp_path, [bash("sh -c 'sleep 62'; true")], machine=machine_tools()) as at:
             at.session.permissions.approve_all = True

@@ -13,8 +13,8 @@ from tests.cases.scene import accounted_for
 from turnwright.engine.endpoint import Fixed
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event, parse
+from turnwright.protocol.options import ProviderOptions
 from turnwright.protocol.wire import Json
-from turnwright.providers.base import Provider
 from turnwright.providers.scripted import Scripted, Step
 from turnwright.rpc.peer import Peer
 from turnwright.rpc.router import Method, Router
@@ -128,18 +128,23 @@ def events_in(log: Path) -> list[Event]:
 @asynccontextmanager
 async def serving(
     tmp_path: Path,
-    script: Iterable[Step] | Provider = (),
+    script: Iterable[Step] | None = (),
     *,
+    provider: ProviderOptions | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[Server, None]:
-    """Start a server whose model follows `script`, or is that provider; in the end every log is right."""
+    """Start a server whose model follows `script`; in the end every log is right.
+
+    Without a script, sessions use the endpoint `provider` or bring their own.
+    """
     home = tmp_path / "home"
-    model = Scripted(script if isinstance(script, Iterable) else ())
-    provider = model if isinstance(script, Iterable) else script
+    model = Scripted(script or ())
+    endpoints = None if script is None else Fixed(model, "scripted")
     settings = Settings(home)
     with anyio.fail_after(30):
-        endpoints = Fixed(provider, "scripted")
-        async with started(settings, endpoints=endpoints, environment=environment or {}) as runtime:
+        async with started(
+            settings, provider=provider, endpoints=endpoints, environment=environment or {}
+        ) as runtime:
 
             async def serve(transport: Transport) -> None:
                 await serve_transport(runtime, settings, transport, "test")
