@@ -28,12 +28,15 @@ class Questions:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._pending: dict[str, _Pending[Any]] = {}
+        self._early: dict[str, object] = {}
         self.leave_open = False
 
     async def ask(self, request_id: str, requested: Data | None, completed: Callable[[A | None], Data]) -> A:
         """Emit `requested` (None: the log has it), wait for an answer, emit `completed(answer)`."""
         pending = _Pending(completed)
         self._pending[request_id] = pending
+        if request_id in self._early:
+            self.answer(request_id, self._early.pop(request_id))
         try:
             if requested is not None:
                 self._journal.emit(requested)
@@ -44,14 +47,23 @@ class Questions:
         return cast("A", pending.answer)
 
     def answer(self, request_id: str, answer: object) -> bool:
-        """Settle a question, and say so at once. False when it is gone: answered, aborted or never asked."""
+        """Settle a question, and say so at once. False when it is gone: answered, aborted or never asked.
+
+        A question of a session that was resumed may be answered before its run waits for that.
+        """
         pending = self._pending.pop(request_id, None)
         if pending is None:
-            return False
+            return self._keep(request_id, answer)
         self._journal.emit(pending.completed(answer))
         pending.answer = answer
         pending.answered.set()
         return True
 
+    def _keep(self, request_id: str, answer: object) -> bool:
+        if self.leave_open or request_id in self._early or request_id not in self._journal.state.questions:
+            return False
+        self._early[request_id] = answer
+        return True
+
     def __contains__(self, request_id: str) -> bool:
-        return request_id in self._pending
+        return request_id in self._pending or request_id in self._journal.state.questions
