@@ -82,7 +82,7 @@ def handlers(config: SessionConfig) -> Handlers:
 def options(config: SessionConfig, session_id: str) -> SessionOptions:
     """The options as the runtime takes them; relative folders are this process's."""
     given = cast("dict[str, Any]", config)
-    found = SessionOptions(session_id)
+    found = SessionOptions(session_id=session_id)
     for name in _PLAIN:
         if name in given:
             setattr(found, name, given[name])
