@@ -65,6 +65,8 @@ def parser() -> Parser:
     _add_models(commands)
     doctor = _command(commands, "doctor", "say what is configured, what is missing and what to do")
     doctor.add_argument("--probe", action="store_true", help="also ask the endpoint for its models")
+    schema = _command(commands, "schema", "print the JSON Schema of the events and methods")
+    schema.add_argument("name", nargs="?", metavar="NAME", help="'events', 'methods', or the name of one")
     return main
 
 

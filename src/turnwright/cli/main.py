@@ -57,6 +57,10 @@ def _dispatch(argv: Sequence[str]) -> int:
             from turnwright.cli import doctor
 
             return doctor.main(given.folder or Path.cwd(), probe=given.probe)
+        case "schema":
+            from turnwright.cli import schema
+
+            return schema.main(given.name)
         case _ if given.prompt is not None:
             from turnwright.cli import run
 
