@@ -21,8 +21,8 @@ from turnwright.protocol.events.tools import ToolComplete, ToolStart
 
 WIDTH = 100
 RESULT_LINES = 10
-_TELLING = ("command", "path", "pattern", "question", "url", "summary")
-"""The argument that says most of a call, the first that it has."""
+_TELLING = ("command", "pattern", "path", "question", "url", "summary")
+"""The arguments that say most of a call."""
 
 
 def transcript(events: Iterable[Event]) -> Iterator[str]:
@@ -42,8 +42,8 @@ def call(name: str, arguments: Any) -> str:
     if not isinstance(arguments, dict):
         return brief(f"{name} {arguments or ''}", WIDTH)
     given = cast("dict[str, Any]", arguments)
-    told = next((given[key] for key in _TELLING if isinstance(given.get(key), str)), None)
-    return brief(f"{name} {told if told is not None else wire.encode(given).decode()}", WIDTH)
+    told = " ".join(given[key] for key in _TELLING if isinstance(given.get(key), str))
+    return brief(f"{name} {told or wire.encode(given).decode()}", WIDTH)
 
 
 def outcome(done: ToolComplete) -> str:
