@@ -4,7 +4,6 @@ import os
 import stat
 
 import anyio
-import anyio.lowlevel
 import anyio.to_thread
 from anyio.abc import ByteStream
 
@@ -50,7 +49,6 @@ class DescriptorStream(ByteStream):
         return data
 
     async def send(self, item: bytes) -> None:
-        await anyio.lowlevel.checkpoint()
         rest = memoryview(item)
         try:
             while rest:
