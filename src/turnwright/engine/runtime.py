@@ -12,21 +12,18 @@ from turnwright import __version__
 from turnwright.engine import summary
 from turnwright.engine.approvals import Approvals
 from turnwright.engine.attachment import Client
+from turnwright.engine.checkout import context_of
 from turnwright.engine.endpoint import Endpoints
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.journal import Journal
 from turnwright.engine.loop import serve
 from turnwright.engine.pending import repair
 from turnwright.engine.session import Session
+from turnwright.engine.workspace import WorkspaceFile
 from turnwright.errors import InvalidParams, SessionNotFound, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
-from turnwright.protocol.events.session import (
-    Context,
-    CustomAgentsUpdated,
-    SessionResume,
-    SessionStart,
-)
+from turnwright.protocol.events.session import CustomAgentsUpdated, SessionResume, SessionStart
 from turnwright.protocol.options import SessionOptions
 from turnwright.store.base import EventStore, check_session_id
 from turnwright.tools.base import Tool
@@ -91,7 +88,7 @@ class Runtime:
                     __version__,
                     wire.now(),
                     context_tier=None,
-                    context=Context(str(session.cwd)),
+                    context=context_of(session.cwd),
                     already_in_use=False,
                     remote_steerable=False,
                     selected_model=options.model,
@@ -146,7 +143,7 @@ class Runtime:
                 wire.now(),
                 state.events,
                 context_tier=None,
-                context=Context(str(session.cwd)),
+                context=context_of(session.cwd),
                 already_in_use=False,
                 remote_steerable=False,
                 session_was_active=was_active,
@@ -182,6 +179,7 @@ class Runtime:
             session.emit(
                 summary.shutdown(session.journal.state, size=size, sizes=sizes, kind=kind, reason=reason)
             )
+            WorkspaceFile(session.folder, session_id).write(session.journal.state)
         finally:
             del self.sessions[session_id], self._scopes[session_id]
             session.journal.log.close()
@@ -240,6 +238,8 @@ class Runtime:
             origin=origin,
         )
         session.attach(client, options)
+        workspace = WorkspaceFile(session.folder, session_id)
+        session.journal.subscribers.append(lambda event: workspace.follow(session.journal.state))
         session.journal.subscribers.append(lambda event: self._updated(session, event))
         self.sessions[session_id] = session
         return session

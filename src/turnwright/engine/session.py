@@ -13,6 +13,7 @@ from turnwright import __version__
 from turnwright.engine.approvals import Approvals
 from turnwright.engine.asking import Asking
 from turnwright.engine.attachment import Attachment, Client
+from turnwright.engine.checkout import context_of
 from turnwright.engine.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
 from turnwright.engine.external_tool import ExternalTool
 from turnwright.engine.hooks import Hooks
@@ -30,7 +31,13 @@ from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events import Data
-from turnwright.protocol.events.session import Abort, Mode, ModeChanged, PendingMessagesModified
+from turnwright.protocol.events.session import (
+    Abort,
+    ContextChanged,
+    Mode,
+    ModeChanged,
+    PendingMessagesModified,
+)
 from turnwright.protocol.events.tools import ToolPartial
 from turnwright.protocol.options import OptionChanges, SessionOptions, ToolSpec
 from turnwright.protocol.permissions import PermissionRequest
@@ -150,6 +157,7 @@ class Session:
                 setattr(self.options, name, value)
         if changes.working_directory is not None:
             self._cwd = _working_directory(self.options, self.journal)
+            self.emit(ContextChanged(**msgspec.structs.asdict(context_of(self._cwd))))
 
     @property
     def is_abandoned(self) -> bool:

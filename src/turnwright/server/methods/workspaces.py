@@ -6,6 +6,7 @@ from typing import Any
 import anyio.to_thread
 
 from turnwright.engine.session import Session
+from turnwright.engine.workspace import describe
 from turnwright.errors import StoreError
 from turnwright.protocol.events.session import WorkspaceFileChanged
 from turnwright.server.methods.base import Methods, SessionParams
@@ -66,16 +67,4 @@ async def create(session: Session, params: CreateParams) -> None:
 @methods.session("session.workspaces.getWorkspace", SessionParams)
 async def workspace(session: Session, params: SessionParams) -> dict[str, Any]:
     """The session's folder and what it is called."""
-    state = session.journal.state
-    start = state.start
-    found = {
-        "id": session.id,
-        "cwd": str(session.cwd),
-        "client_name": start.client_name if start else None,
-        "name": state.name or state.title,
-        "user_named": state.name is not None,
-        "summary_count": 0,
-        "created_at": start.start_time if start else state.modified,
-        "updated_at": state.modified,
-    }
-    return {"workspace": {k: v for k, v in found.items() if v is not None}, "path": str(session.folder)}
+    return {"workspace": describe(session.id, session.journal.state), "path": str(session.folder)}
