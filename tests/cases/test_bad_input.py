@@ -112,7 +112,8 @@ async def test_a_session_id_that_could_leave_the_folder_is_refused(
         assert refused.value.code == -32602
         assert str(refused.value).startswith("sessionId: must be ")
         assert server.log_of("it").exists()
-        assert [entry.name for entry in server.home.rglob("*")] == ["session-state", "it", "events.jsonl"]
+        found = {entry.name for entry in server.home.rglob("*")}
+        assert found == {"session-state", "it", "events.jsonl", "workspace.yaml"}
 
 
 @pytest.mark.parametrize(
