@@ -30,6 +30,16 @@ async def test_alone_it_says_in_short_what_it_can_do(tmp_path: Path) -> None:
     assert "turnwright --help" in done.out
 
 
+async def test_reading_the_command_line_loads_nothing_heavy(tmp_path: Path) -> None:
+    program = (
+        "import sys; from turnwright.cli import arguments, main; arguments.parser(); print(*sys.modules)"
+    )
+    with anyio.fail_after(SECONDS):
+        done = await anyio.run_process([sys.executable, "-c", program], cwd=tmp_path, env=variables())
+    loaded = {name.partition(".")[0] for name in done.stdout.decode().split()}
+    assert loaded & {"anyio", "asyncio", "aiohttp", "msgspec", "tree_sitter", "xllamacpp"} == set()
+
+
 async def test_help_has_examples_and_version_the_version(tmp_path: Path) -> None:
     helped = await turnwright("--help", cwd=tmp_path)
     version = await turnwright("--version", cwd=tmp_path)

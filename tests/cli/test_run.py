@@ -1,12 +1,14 @@
 """`turnwright -p` without a terminal: prompts, answers, formats, permissions, exit status."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
-from tests.cli.command import turnwright
+from tests.cli.command import COMMAND, SECONDS, turnwright, variables
 from turnwright.testing.chat_answers import Say, call, refuse, say
 from turnwright.testing.chat_server import ChatServer
 
@@ -133,6 +135,32 @@ async def test_without_an_endpoint_three_lines_say_how_to_set_one(folder: Path, 
     assert "turnwright doctor" in lines[1]
     assert "--model local" in lines[2]
     assert not (tmp_path / "copilot-home").exists()
+
+
+async def test_a_run_that_could_not_begin_is_an_object_too(folder: Path) -> None:
+    done = await turnwright("-p", "hi", "--output-format", "json", cwd=folder)
+    found = json.loads(done.out)
+    assert (done.status, found["sessionId"], found["turns"]) == (1, None, 0)
+    assert found["error"]["type"] == "configuration"
+    assert found["error"]["message"] in done.err
+
+
+async def test_a_reader_that_leaves_stops_the_run(folder: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    async with ChatServer([Say("late", gate=anyio.Event())]) as server:
+        try:
+            with anyio.fail_after(SECONDS):
+                done = await anyio.run_process(
+                    [*COMMAND, "-p", "hi", "--output-format", "stream-json"],
+                    cwd=folder,
+                    env=variables(server),
+                    stdout=write,
+                    check=False,
+                )
+        finally:
+            os.close(write)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 @pytest.mark.parametrize(

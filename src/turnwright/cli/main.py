@@ -18,7 +18,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(argv)
     except TurnwrightError as error:
-        print(f"turnwright: {error}", file=sys.stderr)  # noqa: T201
+        # What a request was called is the wire's business.
+        print(f"turnwright: {str(error).rpartition(' failed with message: ')[2]}", file=sys.stderr)  # noqa: T201
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from turnwright.errors import SessionFailed
+from turnwright.errors import ConfigError, SessionFailed, TurnwrightError
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.conversation import AssistantMessage, AssistantUsage, TurnStart
 from turnwright.protocol.events.session import SessionError, TaskComplete
@@ -52,11 +52,11 @@ class Outcome:
         turns = f"{self.turns} turn{'' if self.turns == 1 else 's'}"
         return f"{turns}, {used['inputTokens']:,} tokens in, {used['outputTokens']:,} out, {seconds:.1f} s"
 
-    def as_object(self, session_id: str, failure: SessionFailed | None) -> dict[str, Any]:
-        """What `--output-format json` prints."""
+    def as_object(self, session_id: str | None, failure: TurnwrightError | None) -> dict[str, Any]:
+        """What `--output-format json` prints; without a session nothing was run."""
         error: dict[str, Any] | None = None
         if failure is not None:
-            error = {"type": failure.error_type, "message": str(failure), "statusCode": self._status}
+            error = {"type": _kind(failure), "message": str(failure), "statusCode": self._status}
         return {
             "result": self.text,
             "sessionId": session_id,
@@ -65,3 +65,13 @@ class Outcome:
             "taskComplete": self._summary,
             "error": error,
         }
+
+
+def _kind(failure: TurnwrightError) -> str:
+    match failure:
+        case SessionFailed(error_type=kind):
+            return kind
+        case ConfigError():
+            return "configuration"
+        case _:
+            return "runtime"

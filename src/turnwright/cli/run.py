@@ -44,11 +44,16 @@ def main(given: Namespace) -> int:
     except (ConfigError, InvalidParams) as error:
         tell(f"turnwright: {error}")
         return USAGE
-    task = settle(given, prompt, from_environment(os.environ))
-    for warning in task.warnings:
-        tell(f"turnwright: {warning}")
-    with terminal() as person:
-        return anyio.run(Run(task, given.output_format, person).carry_out)
+    try:
+        task = settle(given, prompt, from_environment(os.environ))
+        for warning in task.warnings:
+            tell(f"turnwright: {warning}")
+        with terminal() as person:
+            return anyio.run(Run(task, given.output_format, person).carry_out)
+    except TurnwrightError as error:
+        if given.output_format == "json":
+            show(wire.encode(Outcome().as_object(None, error)).decode())
+        raise
 
 
 class Run:
@@ -65,6 +70,7 @@ class Run:
         if output_format == "stream-json":
             self._hearers.append(lambda event: show(event.encoded.decode()))
         self._signal: int | None = None
+        self._reader_left = anyio.Event()
 
     async def carry_out(self) -> int:
         """Do it, in order also when a signal comes; the result is the exit status."""
@@ -74,6 +80,8 @@ class Run:
             await self._open(client) as session,
         ):
             failure = await self._converse(session)
+        if self._reader_left.is_set():
+            raise BrokenPipeError
         self._report(session.id, failure, time.monotonic() - started)
         if self._signal is not None:
             return STATUS_BASE + self._signal
@@ -111,6 +119,7 @@ class Run:
         failure: TurnwrightError | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(self._stop_on_signal, session)
+            group.start_soon(self._stop_without_reader, session)
             try:
                 await session.send_and_wait(self._task.prompt, timeout=None)
             except TurnwrightError as error:
@@ -124,14 +133,19 @@ class Run:
     async def _stop_on_signal(self, session: Session) -> None:
         self._signal = await interrupted()
         tell("Stopping the run; once more to quit at once.")
-        while True:  # an abort just before the run begins finds nothing to stop
-            with suppress(TurnwrightError):
-                await session.abort()
-            await anyio.sleep(ABORT_AGAIN_SECONDS)
+        await _stop(session)
+
+    async def _stop_without_reader(self, session: Session) -> None:
+        await self._reader_left.wait()
+        await _stop(session)
 
     def _hear(self, event: Event) -> None:
-        for hear in self._hearers:
-            hear(event)
+        try:
+            for hear in self._hearers:
+                hear(event)
+        except BrokenPipeError:
+            self._hearers.clear()
+            self._reader_left.set()
 
     def _report(self, session_id: str, failure: SessionFailed | None, seconds: float) -> None:
         match self._format:
@@ -145,3 +159,10 @@ class Run:
             tell(f"turnwright: {failure}")
         if sys.stderr.isatty():
             tell(f"{self._outcome.summary(seconds)} · session {session_id}")
+
+
+async def _stop(session: Session) -> None:
+    while True:  # an abort just before the run begins finds nothing to stop
+        with suppress(TurnwrightError):
+            await session.abort()
+        await anyio.sleep(ABORT_AGAIN_SECONDS)
