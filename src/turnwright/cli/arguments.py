@@ -62,6 +62,7 @@ def parser() -> Parser:
     commands = main.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     _add_serve(commands)
     _add_sessions(commands)
+    _add_audit(commands)
     _add_models(commands)
     doctor = _command(commands, "doctor", "say what is configured, what is missing and what to do")
     doctor.add_argument("--probe", action="store_true", help="also ask the endpoint for its models")
@@ -133,6 +134,12 @@ def _add_sessions(commands: Commands) -> None:
         action.add_argument("--json", action="store_true", help="one JSON object on each line")
     show.add_argument("id", metavar="ID", help="a session's id, or the start of it")
     delete.add_argument("id", metavar="ID", help="a session's whole id")
+
+
+def _add_audit(commands: Commands) -> None:
+    audit = _command(commands, "audit", "check logs: is every turn and call accounted for")
+    audit.add_argument("log", nargs="?", metavar="ID|PATH", help="one session, or a log elsewhere; else all")
+    audit.add_argument("--json", action="store_true", help="one JSON object on each line, one line a log")
 
 
 def _add_models(commands: Commands) -> None:

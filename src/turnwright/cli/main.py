@@ -50,6 +50,10 @@ def _dispatch(argv: Sequence[str]) -> int:
             from turnwright.cli import sessions
 
             return sessions.main(given)
+        case "audit":
+            from turnwright.cli import audit
+
+            return audit.main(given)
         case "models":
             from turnwright.cli import models
 

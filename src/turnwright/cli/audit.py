@@ -1,0 +1,70 @@
+"""`turnwright audit`: whether logs can be relied on, and every turn and call in them is accounted for."""
+
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from turnwright.cli.archive import Archive
+from turnwright.cli.output import show, tell
+from turnwright.errors import StoreError
+from turnwright.protocol import wire
+from turnwright.server.settings import home
+from turnwright.store.audit import Report, audit
+from turnwright.store.jsonl import LOG_NAME
+
+
+class Audited(wire.Wire):
+    """One log's report, for programs."""
+
+    path: str
+    sound: bool
+    report: Report
+
+
+def main(given: Namespace) -> int:
+    """Audit what the command line names; 1 if something is broken. Raises SessionNotFound or StoreError."""
+    sound = True
+    found = False
+    for path in _logs(given.log):
+        found = True
+        report = _read(path)
+        sound = sound and report.is_sound
+        if given.json:
+            show(wire.encode(Audited(str(path), report.is_sound, report)).decode())
+        else:
+            _show(path, report)
+    if not found:
+        tell("there is no session to audit")
+    return 0 if sound else 1
+
+
+def _logs(named: str | None) -> Iterator[Path]:
+    """The logs that a session's id, or the start of it, or a path stands for; of all sessions if None."""
+    archive = Archive(home())
+    if named is None:
+        yield from (archive.store.folder(session_id) / LOG_NAME for session_id in archive.store.ids())
+    elif (path := Path(named)).is_dir():
+        found = [path / LOG_NAME] if (path / LOG_NAME).is_file() else sorted(path.glob(f"*/{LOG_NAME}"))
+        if not found:
+            raise StoreError(f"there is no {LOG_NAME} in {path}, nor in a folder there")
+        yield from found
+    elif path.exists():
+        yield path
+    else:
+        yield archive.store.folder(archive.find(named)) / LOG_NAME
+
+
+def _read(path: Path) -> Report:
+    try:
+        with path.open("rb") as file:
+            return audit(file)
+    except OSError as error:
+        raise StoreError(f"can't read {path}: {error.strerror}") from error
+
+
+def _show(path: Path, report: Report) -> None:
+    verdict = "sound" if report.is_sound else "broken"
+    show(f"{path}: {report.lines} events, {report.turns} turns, {report.calls} calls: {verdict}")
+    for finding in report.findings:
+        mark = "" if finding.broken else " (allowed)"
+        show(f"  line {finding.line}: {finding.rule}: {finding.text}{mark}")
