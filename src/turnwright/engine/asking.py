@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio
 import anyio.to_thread
 
-from turnwright.engine.attachment import Client
+from turnwright.engine.clients import Client
 from turnwright.engine.session_tools import PlanAnswer, UserAnswer
 from turnwright.errors import TurnwrightError
 from turnwright.protocol import wire
@@ -44,7 +44,7 @@ class Asking:
         }
         return await self._ask(
             request_id,
-            self._s.find_client(lambda o: o.request_user_input),
+            self._s.clients.find(lambda o: o.request_user_input),
             UserInputRequested(request_id, question, choices, allow_freeform, call_id),
             lambda answer: UserInputCompleted(
                 request_id, answer and answer.answer, answer.was_freeform if answer else None
@@ -68,7 +68,7 @@ class Asking:
         }
         return await self._ask(
             request_id,
-            self._s.find_client(lambda o: o.request_exit_plan_mode),
+            self._s.clients.find(lambda o: o.request_exit_plan_mode),
             ExitPlanModeRequested(request_id, summary, plan, actions, recommended, call_id),
             lambda answer: ExitPlanModeCompleted(
                 request_id,

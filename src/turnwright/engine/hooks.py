@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import msgspec
 
-from turnwright.engine.attachment import Client
+from turnwright.engine.clients import Client
 from turnwright.engine.journal import Journal
 from turnwright.errors import InvalidParams, TurnwrightError
 from turnwright.protocol import wire

@@ -111,7 +111,7 @@ async def prepare(s: "Session") -> None:
     state = s.journal.state
     if state.model != s.model:
         s.emit(ModelChange(s.model, state.model, s.reasoning_effort))
-    offered = s.offer_tools()
+    offered = s.offer.settle()
     content = await system_prompt(s)
     if content != s.journal.history.system:
         s.emit(SystemMessage(content, "system", s.run.interaction_id))
@@ -147,7 +147,7 @@ class _Sections(Wire):
 
 async def _transform(s: "Session", sections: dict[str, str], wanted: list[str]) -> dict[str, str]:
     """Let the client rewrite sections. A client that fails to leaves them as they are."""
-    client = s.find_client(lambda _: True)
+    client = s.clients.find()
     if client is None:
         return sections
     given: dict[str, Any] = {}

@@ -11,8 +11,8 @@ from anyio.abc import TaskGroup
 from turnwright import __version__
 from turnwright.engine import summary
 from turnwright.engine.approvals import Approvals
-from turnwright.engine.attachment import Client
 from turnwright.engine.checkout import context_of
+from turnwright.engine.clients import Client
 from turnwright.engine.endpoint import Endpoints
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.journal import Journal
@@ -115,9 +115,9 @@ class Runtime:
             await self.unload(session_id, keep_pending=False)
             session = None
         if session is not None:
-            was_active = bool(session.attachments)
+            was_active = bool(session.clients)
             session.reconfigure(options)
-            session.attach(client, options)
+            session.clients.attach(client, options)
             self._announce(session, options, was_active=was_active, live=True)
             return session
         journal = Journal(self.store.open(session_id), durable=self._durable)
@@ -237,7 +237,7 @@ class Runtime:
             home=self.home,
             origin=origin,
         )
-        session.attach(client, options)
+        session.clients.attach(client, options)
         workspace = WorkspaceFile(session.folder, session_id)
         session.journal.subscribers.append(lambda event: workspace.follow(session.journal.state))
         session.journal.subscribers.append(lambda event: self._updated(session, event))

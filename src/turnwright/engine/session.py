@@ -1,7 +1,7 @@
 """A session: its journal, its inbox, its clients, and the collaborators that the loop works with."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +12,22 @@ import msgspec
 from turnwright import __version__
 from turnwright.engine.approvals import Approvals
 from turnwright.engine.asking import Asking
-from turnwright.engine.attachment import Attachment, Client
 from turnwright.engine.checkout import context_of
+from turnwright.engine.clients import Clients
 from turnwright.engine.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
-from turnwright.engine.external_tool import ExternalTool
 from turnwright.engine.hooks import Hooks
 from turnwright.engine.inbox import Inbox, Prompt
 from turnwright.engine.instructions import InstructionSource
 from turnwright.engine.instructions import find as find_instructions
 from turnwright.engine.journal import Journal
+from turnwright.engine.offer import Offer
 from turnwright.engine.permissions import Permissions, Verdict
 from turnwright.engine.questions import Questions
 from turnwright.engine.rules import Rule, Rules
 from turnwright.engine.run import Run
 from turnwright.engine.session_tools import AskUser, CompleteTask, ExitPlanMode
-from turnwright.engine.toolset import Filter, Toolset, choose
+from turnwright.engine.toolset import Toolset
 from turnwright.errors import InvalidParams
-from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events import Data
 from turnwright.protocol.events.session import (
@@ -39,13 +38,17 @@ from turnwright.protocol.events.session import (
     PendingMessagesModified,
 )
 from turnwright.protocol.events.tools import ToolPartial
-from turnwright.protocol.options import OptionChanges, SessionOptions, ToolSpec
+from turnwright.protocol.options import OptionChanges, SessionOptions
 from turnwright.protocol.permissions import PermissionRequest
 from turnwright.tools.base import Call, Tool
 
 CHARS_PER_TOKEN = 4
 USER_AGENT = f"turnwright/{__version__}"
 DEFAULTS = SessionOptions()
+OF_A_CLIENT = frozenset({"session_id", "tools", "hooks"}) | {
+    name for name in SessionOptions.__struct_fields__ if name.startswith("request_")
+}
+"""Options that say what one client does; the others hold for the session."""
 
 
 class Sizes(msgspec.Struct, frozen=True):
@@ -79,7 +82,7 @@ class Session:
         origin: str,
     ) -> None:
         self.id = session_id
-        self.options = options
+        self.options = msgspec.structs.replace(options)
         self.journal = journal
         self.folder = folder
         self.origin = origin
@@ -90,23 +93,20 @@ class Session:
         self.questions = Questions(journal)
         self.permissions = Permissions(self.questions, approvals)
         self.permissions.rules = _rules(options)
-        self.hooks = Hooks(journal, session_id, lambda: self.find_client(lambda o: o.hooks))
+        self.hooks = Hooks(journal, session_id, lambda: self.clients.find(lambda o: o.hooks))
         self.random = random.Random()
         self.run = Run(Prompt(message_id="", text=None), options.autopilot)
         self.run_scope: anyio.CancelScope | None = None
         self.prompt_cache: tuple[object, str] | None = None
-        self.attachments: list[Attachment] = []
+        self.clients = Clients(session_id, journal)
         self.interests: dict[str, str] = {}
-        self.tools = Toolset({})
-        self._tools_key: object = None
-        self._tools_size = 0
         self._endpoints = endpoints
         self._endpoint: Endpoint | None = None
         self._endpoint_key: object = None
         self._model = journal.state.model or options.model
         self._cwd = _working_directory(options, journal)
         asking = Asking(self)
-        self._builtin: tuple[Tool, ...] = (*tools, AskUser(asking), ExitPlanMode(asking), CompleteTask())
+        self.offer = Offer(self, (*tools, AskUser(asking), ExitPlanMode(asking), CompleteTask()))
 
     # What others ask of a session
 
@@ -141,7 +141,7 @@ class Session:
         """Take over what a client that resumes sets; what it leaves out stays as it was."""
         for name in options.__struct_fields__:
             value = getattr(options, name)
-            if value is not None and value != getattr(DEFAULTS, name):
+            if name not in OF_A_CLIENT and value is not None and value != getattr(DEFAULTS, name):
                 setattr(self.options, name, value)
         if options.model:
             self._model = options.model
@@ -162,31 +162,7 @@ class Session:
     @property
     def is_abandoned(self) -> bool:
         """Whether a run goes on that no client is there to see."""
-        return self.is_busy and not self.attachments
-
-    # Clients
-
-    def attach(self, client: Client, options: SessionOptions) -> None:
-        """Send events to a client from here on; a client that is attached already is only updated."""
-        for attachment in self.attachments:
-            if attachment.client is client:
-                attachment.options = options
-                return
-        attachment = Attachment(client, options, self.id)
-        self.attachments.append(attachment)
-        self.journal.subscribers.append(attachment.publish)
-
-    def detach(self, client: Client) -> None:
-        """Send a client no more events; the session goes on."""
-        for attachment in self.attachments:
-            if attachment.client is client:
-                self.attachments.remove(attachment)
-                self.journal.subscribers.remove(attachment.publish)
-                return
-
-    def find_client(self, wanted: Callable[[SessionOptions], bool]) -> Client | None:
-        """The first attached client whose options fit."""
-        return next((a.client for a in self.attachments if wanted(a.options)), None)
+        return self.is_busy and not self.clients
 
     # What the loop asks
 
@@ -209,6 +185,11 @@ class Session:
         name = self.options.client_name
         agent = {"User-Agent": f"{USER_AGENT} {name}"} if name else {}
         return {**agent, **self.run.headers}
+
+    @property
+    def tools(self) -> Toolset:
+        """The tools on offer, as they were settled last."""
+        return self.offer.tools
 
     @property
     def streaming(self) -> bool:
@@ -262,55 +243,10 @@ class Session:
         if mode != previous:
             self.emit(ModeChanged(previous, mode))
 
-    def offer_tools(self) -> bool:
-        """Settle the tools on offer; True when they changed."""
-        external = self._external_specs()
-        key = (
-            self.mode == "autopilot",
-            self.mode == "plan",
-            tuple(id(spec) for spec in external),
-            self.can_ask_user,
-            self._filter(),
-        )
-        if key == self._tools_key:
-            return False
-        hidden = set[str]()
-        if not self.can_ask_user:
-            hidden.add("ask_user")
-        if self.mode != "plan" and self.find_client(lambda o: o.request_exit_plan_mode) is None:
-            hidden.add("exit_plan_mode")
-        self.tools = choose(
-            self._builtin,
-            [ExternalTool(spec, self.id, self.questions) for spec in external],
-            self._filter(),
-            autopilot=self.mode == "autopilot",
-            hidden=frozenset(hidden),
-        )
-        self._tools_key = key
-        self._tools_size = len(wire.encode(self.tools.definitions))
-        return True
-
-    @property
-    def can_ask_user(self) -> bool:
-        """Whether some client answers questions of the model's."""
-        found = self.find_client(lambda o: o.request_user_input)
-        return found is not None and not self.options.ask_user_disabled
-
-    def _filter(self) -> Filter:
-        agent = self.options.default_agent
-        excluded = (*(self.options.excluded_tools or ()), *((agent and agent.excluded_tools) or ()))
-        return Filter(_tuple(self.options.available_tools), excluded)
-
     async def instructions(self) -> list[InstructionSource]:
         """The instruction files that hold for this session, as they are now."""
         extra = self.options.instruction_directories or ()
         return await anyio.to_thread.run_sync(find_instructions, self._cwd, self._home, extra)
-
-    def _external_specs(self) -> list[ToolSpec]:
-        found: dict[str, ToolSpec] = {}
-        for options in [self.options, *(a.options for a in self.attachments)]:
-            found.update((spec.name, spec) for spec in options.tools or ())
-        return list(found.values())
 
     def invocation(self, call_id: str, arguments: dict[str, Any]) -> Call:
         """A call with its surroundings, as tools get it."""
@@ -335,7 +271,7 @@ class Session:
             request,
             cwd=self._cwd,
             place=self.place,
-            askable=self.find_client(lambda o: o.request_permission) is not None,
+            askable=self.clients.any(lambda o: o.request_permission),
             hook=hook,
         )
 
@@ -351,12 +287,8 @@ class Session:
             self._endpoint.window if self._endpoint else DEFAULT_WINDOW,
             len(history.system) // CHARS_PER_TOKEN,
             history.size // CHARS_PER_TOKEN,
-            self._tools_size // CHARS_PER_TOKEN,
+            self.offer.size // CHARS_PER_TOKEN,
         )
-
-
-def _tuple(values: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(values)
 
 
 def _rules(options: SessionOptions) -> Rules:

@@ -34,7 +34,7 @@ class Connection:
         finally:
             self.runtime.lifecycle.remove(self._lifecycle)
             for session in tuple(self.runtime.sessions.values()):
-                session.detach(self)
+                session.clients.detach(self)
 
     async def call(self, method: str, params: object, *, timeout: float | None = None) -> Raw:
         """Ask the client. Raises RequestFailed, ConnectionClosed or TimeoutError."""

@@ -26,7 +26,7 @@ class SessionOpened(Wire):
 
 
 def _opened(session: Session) -> SessionOpened:
-    elicitation = session.find_client(lambda o: o.request_elicitation) is not None
+    elicitation = session.clients.any(lambda o: o.request_elicitation)
     return SessionOpened(
         session.id,
         str(session.folder),
@@ -59,7 +59,7 @@ async def detach(connection: "Connection", params: SessionParams) -> dict[str, A
     """Send this client no more events of a session."""
     session = connection.runtime.sessions.get(params.session_id)
     if session is not None:
-        session.detach(connection)
+        session.clients.detach(connection)
     return {"success": True}
 
 

@@ -1,0 +1,77 @@
+"""The clients that are attached to a session, as the session sees them."""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import msgspec
+
+from turnwright.engine.journal import Journal
+from turnwright.protocol.envelope import Event
+from turnwright.protocol.options import SessionOptions
+
+
+class Client(Protocol):
+    """One connection: takes events, answers calls."""
+
+    async def call(self, method: str, params: object, *, timeout: float | None = None) -> msgspec.Raw:
+        """Ask the client. Raises RequestFailed, ConnectionClosed or TimeoutError."""
+        ...
+
+    def publish(self, session_id: str, event: Event) -> None:
+        """Send an event; never blocks, never raises."""
+        ...
+
+
+class Attachment:
+    """A client with what it asked for when it came."""
+
+    def __init__(self, client: Client, options: SessionOptions, session_id: str) -> None:
+        self.client = client
+        self.options = options
+        self._session_id = session_id
+
+    def publish(self, event: Event) -> None:
+        """Send the client an event of the session."""
+        self.client.publish(self._session_id, event)
+
+
+class Clients:
+    """Who hears of a session's events and answers its questions; the session goes on without any."""
+
+    def __init__(self, session_id: str, journal: Journal) -> None:
+        self._session_id = session_id
+        self._journal = journal
+        self._attached: list[Attachment] = []
+
+    def attach(self, client: Client, options: SessionOptions) -> None:
+        """Send events to a client from here on; one that is attached already is only updated."""
+        for attachment in self._attached:
+            if attachment.client is client:
+                attachment.options = options
+                return
+        attachment = Attachment(client, options, self._session_id)
+        self._attached.append(attachment)
+        self._journal.subscribers.append(attachment.publish)
+
+    def detach(self, client: Client) -> None:
+        """Send a client no more events."""
+        for attachment in self._attached:
+            if attachment.client is client:
+                self._attached.remove(attachment)
+                self._journal.subscribers.remove(attachment.publish)
+                return
+
+    def find(self, wanted: Callable[[SessionOptions], bool] = lambda _: True) -> Client | None:
+        """The first client whose options fit."""
+        return next((a.client for a in self._attached if wanted(a.options)), None)
+
+    def any(self, wanted: Callable[[SessionOptions], bool]) -> bool:
+        """Whether there is a client whose options fit."""
+        return self.find(wanted) is not None
+
+    def options(self) -> Iterator[SessionOptions]:
+        """What each of them asked for, the first one first."""
+        return (attachment.options for attachment in self._attached)
+
+    def __len__(self) -> int:
+        return len(self._attached)
