@@ -20,6 +20,9 @@ from turnwright.tools.builtin import machine_tools
 
 pytestmark = pytest.mark.anyio
 
+PROMPTLY = 5.0
+"""Seconds that tell what is over at once from what waits for a sleep of a minute, also on a busy machine."""
+
 
 def bash(command: str, call_id: str = "a") -> Reply:
     """A reply that asks for one command."""
@@ -33,7 +36,7 @@ async def test_a_command_that_waits_for_input_ends_at_once(tmp_path: Path, comma
     environment = {"PATH": os.environ["PATH"]}
     async with scene(tmp_path, script, machine=machine_tools(), environment=environment) as at:
         at.session.permissions.approve_all = True
-        with anyio.fail_after(2):
+        with anyio.fail_after(PROMPTLY):
             await at.prompt("ask me")
         assert "<exited with exit code" in results(at.model.requests[1])["a"]
 
@@ -43,21 +46,21 @@ async def test_a_background_child_that_holds_the_pipe_is_not_waited_for(tmp_path
     script = [bash("sleep 60 & echo hi $!"), text("hello")]
     async with scene(tmp_path, script, machine=machine_tools()) as at:
         at.session.permissions.approve_all = True
-        with anyio.fail_after(1):
+        with anyio.fail_after(PROMPTLY):
             await at.prompt("greet")
         greeting, _, child = results(at.model.requests[1])["a"].splitlines()[0].partition(" ")
         assert greeting == "hi"
         os.kill(int(child), signal.SIGKILL)
 
 
-async def test_an_abort_ends_a_running_command_and_its_children_within_a_second(tmp_path: Path) -> None:
+async def test_an_abort_ends_a_running_command_and_its_children_at_once(tmp_path: Path) -> None:
     """B56"""
     script = [bash("trap '' TERM; sleep 61 & echo started $!; wait"), text("again")]
     async with scene(tmp_path, script, machine=machine_tools()) as at:
         at.session.permissions.approve_all = True
         say(at.session, "sleep")
         await at.client.until("tool.execution_partial_result")
-        with anyio.fail_after(1):
+        with anyio.fail_after(PROMPTLY):
             at.session.abort()
             await at.client.until("session.idle")
         await at.prompt("and now?")
@@ -71,7 +74,7 @@ async def test_an_abort_answers_a_running_tool_of_the_app_and_its_late_result_is
     async with scene(tmp_path, [calls(("a", "slow", "{}"))], tools=app_tools("slow")) as at:
         say(at.session, "go")
         await at.client.until("external_tool.requested")
-        with anyio.fail_after(1):
+        with anyio.fail_after(PROMPTLY):
             at.session.abort()
             await at.client.until("session.idle")
         assert at.all(Idle) == [Idle(aborted=True)]
