@@ -16,14 +16,14 @@ from turnwright.protocol.messages import Reply
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.scripted import Scripted
 
-SECONDS = 20.0
+SECONDS = 40.0
 COMMAND = [str(Path(sys.executable).with_name("turnwright")), "--headless"]
 STDIO = [*COMMAND, "--stdio"]
 
 
 @asynccontextmanager
 async def in_process(model: Scripted, home: Path) -> AsyncGenerator[Client, None]:
-    """A client with a runtime in this process, over a scripted model; all is over in twenty seconds."""
+    """A client with a runtime in this process, over a scripted model; all is over in forty seconds."""
     with anyio.fail_after(SECONDS):
         async with Client(provider=model, model="scripted", home=home) as client:
             yield client
