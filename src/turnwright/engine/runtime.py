@@ -18,6 +18,7 @@ from turnwright.engine.inbox import Prompt
 from turnwright.engine.journal import Journal
 from turnwright.engine.loop import serve
 from turnwright.engine.pending import repair
+from turnwright.engine.secrets import Secrets
 from turnwright.engine.session import Session
 from turnwright.engine.workspace import WorkspaceFile
 from turnwright.errors import InvalidParams, SessionNotFound, TurnwrightError
@@ -46,6 +47,7 @@ class Runtime:
         tools: Sequence[Tool] = (),
         home: Path,
         environment: Mapping[str, str] | None = None,
+        secrets: Secrets | None = None,
         durable: bool = True,
     ) -> None:
         self.store = store
@@ -55,6 +57,7 @@ class Runtime:
         self.endpoints = endpoints
         self._tools = tuple(tools)
         self._environment = dict(os.environ if environment is None else environment)
+        self.secrets = secrets or Secrets()
         self._durable = durable
         self._tasks: TaskGroup
         self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
@@ -234,6 +237,7 @@ class Runtime:
             folder=self.store.folder(session_id),
             approvals=Approvals(self.home / "turnwright" / "approvals.json"),
             environment=self._environment,
+            secrets=self.secrets,
             home=self.home,
             origin=origin,
         )

@@ -25,6 +25,7 @@ from turnwright.engine.permissions import Permissions, Verdict
 from turnwright.engine.questions import Questions
 from turnwright.engine.rules import Rule, Rules
 from turnwright.engine.run import Run
+from turnwright.engine.secrets import Secrets
 from turnwright.engine.session_tools import AskUser, CompleteTask, ExitPlanMode
 from turnwright.engine.toolset import Toolset
 from turnwright.errors import InvalidParams
@@ -78,6 +79,7 @@ class Session:
         folder: Path,
         approvals: Approvals,
         environment: Mapping[str, str],
+        secrets: Secrets,
         home: Path,
         origin: str,
     ) -> None:
@@ -89,6 +91,9 @@ class Session:
         self._home = home
         self.is_fresh = True
         self._environment = environment
+        self.secrets = secrets
+        secrets.add_keys_of(options.provider)
+        secrets.add(options.git_hub_token)
         self.inbox = Inbox()
         self.questions = Questions(journal)
         self.permissions = Permissions(self.questions, approvals)
@@ -143,6 +148,7 @@ class Session:
             value = getattr(options, name)
             if name not in OF_A_CLIENT and value is not None and value != getattr(DEFAULTS, name):
                 setattr(self.options, name, value)
+        self.secrets.add_keys_of(options.provider)
         if options.model:
             self._model = options.model
         if options.working_directory:
@@ -255,7 +261,7 @@ class Session:
             arguments,
             self._cwd,
             self.overflow,
-            lambda partial: self.emit(ToolPartial(call_id, partial)) and None,
+            lambda partial: self.emit(ToolPartial(call_id, self.secrets.mask(partial))) and None,
             self._environment_of_tools(),
         )
 

@@ -43,7 +43,7 @@ async def run_tool(s: "Session", call: ToolCall) -> None:
     except Exception:  # a tool's bug is the model's news, never the end of the run
         log.exception("tool %s failed", call.name)
         result = failure(f"Tool '{call.name}' failed with an internal error.")
-    finish(s, call.id, result)
+    finish(s, call.id, s.secrets.mask_result(result))
 
 
 def finish(s: "Session", call_id: str, result: ToolResult) -> None:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from turnwright.engine.endpoint import Endpoints
 from turnwright.engine.endpoints import ConfiguredEndpoints, Defaults
 from turnwright.engine.runtime import Runtime
+from turnwright.engine.secrets import Secrets
 from turnwright.protocol.options import ProviderOptions
 from turnwright.providers.open import open_local, open_provider
 from turnwright.server.settings import Settings
@@ -33,12 +34,15 @@ async def started(
     """
     defaults = Defaults(provider, model, settings.api_url, settings.github_token)
     configured = ConfiguredEndpoints(defaults, open_provider, open_local)
+    secrets = Secrets([settings.connection_token, settings.github_token])
+    secrets.add_keys_of(provider)
     runtime = Runtime(
         JsonlStore(settings.home / "session-state"),
         endpoints or configured,
         tools=machine_tools(),
         home=settings.home,
         environment=without_secrets(environment, settings, provider),
+        secrets=secrets,
     )
     try:
         async with runtime:

@@ -10,6 +10,7 @@ from turnwright.server.methods import (
     permissions,
     plan,
     runtime,
+    secrets,
     session,
     tools,
     ui,
@@ -20,6 +21,7 @@ from turnwright.server.methods.base import Table
 METHODS: Table = {
     **runtime.METHODS,
     **auth.METHODS,
+    **secrets.METHODS,
     **lifecycle.METHODS,
     **session.METHODS,
     **tools.METHODS,

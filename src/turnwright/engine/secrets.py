@@ -1,0 +1,47 @@
+"""Values that must not reach the log or the model, whatever tool comes upon them."""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from turnwright.protocol.options import ProviderOptions
+from turnwright.tools.base import ToolResult
+
+MASK = "******"
+_SECRET_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
+SHORTEST = 8
+
+
+class Secrets:
+    """Known secret values; those shorter than 8 characters are left alone: they would mask common words."""
+
+    def __init__(self, values: Iterable[str | None] = ()) -> None:
+        self._values: set[str] = set()
+        self.add(*values)
+
+    def add(self, *values: str | None) -> None:
+        """Take in more values; None and short ones are passed over."""
+        self._values.update(value for value in values if value and len(value) >= SHORTEST)
+
+    def add_keys_of(self, provider: ProviderOptions | None) -> None:
+        """Take in the keys that an endpoint is reached with, those in its headers included."""
+        if provider is not None:
+            self.add(provider.api_key, provider.bearer_token)
+            self.add(*(v for name, v in (provider.headers or {}).items() if _SECRET_HEADER.search(name)))
+
+    def mask(self, text: str) -> str:
+        """The text with each known value replaced."""
+        for value in self._values:
+            if value in text:
+                text = text.replace(value, MASK)
+        return text
+
+    def mask_result(self, result: ToolResult) -> ToolResult:
+        """A tool's result with each known value replaced."""
+        masked = {
+            name: self.mask(text)
+            for name in ("text", "detail", "error")
+            if (text := getattr(result, name)) is not None
+        }
+        return msgspec.structs.replace(result, **masked)
