@@ -34,7 +34,7 @@ class Account:
         match event.data:
             case UserMessage() | SessionResume():
                 self._may_restart = True
-            case Abort():
+            case Abort() if self._turn is not None and self._aborted < self._turn.line:
                 self._aborted = line
             case TurnStart(turn_id=turn_id):
                 yield from self._start(turn_id, line)
