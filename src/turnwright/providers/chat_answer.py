@@ -92,7 +92,7 @@ class Answer:
         for event in events:
             if event.data.strip() == "[DONE]":
                 return True
-            self._feed(builder, self._decoded(event.data.encode()), event.data)
+            self._feed(builder, self._decoded(event.data), event.data)
         return False
 
     def _feed(self, builder: ReplyBuilder, answer: Json, raw: str) -> None:
@@ -100,11 +100,11 @@ class Answer:
             raise stream_error(self._endpoint, answer, self._response.headers, raw)
         builder.feed(answer)
 
-    def _decoded(self, body: bytes) -> Json:
+    def _decoded(self, body: bytes | str) -> Json:
         try:
             return loads(body)
         except InvalidParams as error:
-            text = body.decode(errors="replace")
+            text = body if isinstance(body, str) else body.decode(errors="replace")
             raise self._failure("answered with something that is not JSON", detail=text) from error
 
     def _cut(self) -> ProviderError:

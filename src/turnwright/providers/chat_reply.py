@@ -19,6 +19,7 @@ _FINISH: dict[str, FinishReason] = {
     "max_tokens": "length",
     "content_filter": "content_filter",
 }
+_REASONING = ("reasoning_content", "reasoning", "reasoning_text")
 _CUT_SHORT: tuple[FinishReason, ...] = ("length", "content_filter")
 
 
@@ -81,15 +82,16 @@ class ReplyBuilder:
     def _take(self, choice: dict[str, Json], position: int) -> None:
         message = an_object(choice.get("message"))
         piece = message or an_object(choice.get("delta"))
-        number = a_count(choice.get("index"))
-        self._add_reasoning(
-            a_text(piece.get("reasoning_content"))
-            or a_text(piece.get("reasoning"))
-            or a_text(piece.get("reasoning_text"))
-        )
+        # Nearly every piece is a bit of text and nothing else, so what it lacks should cost little.
+        for name in _REASONING:
+            if name in piece and (reasoning := a_text(piece[name])):
+                self._add_reasoning(reasoning)
+                break
         self._add_text(_content(piece.get("content")) or a_text(piece.get("refusal")))
-        for index, call in enumerate(map(an_object, an_array(piece.get("tool_calls")))):
-            self._add_call(call, position if number is None else number, index if message else None)
+        if "tool_calls" in piece:
+            number = a_count(choice.get("index"))
+            for index, call in enumerate(map(an_object, an_array(piece["tool_calls"]))):
+                self._add_call(call, position if number is None else number, index if message else None)
         if reason := a_text(choice.get("finish_reason")):
             self.finished = True
             if self._finish not in _CUT_SHORT:

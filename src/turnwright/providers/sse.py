@@ -37,9 +37,10 @@ class EventParser:
         events: list[ServerSentEvent] = []
         for line in chunk.splitlines(keepends=True):
             self._held += len(line)
-            self._partial.append(line)
-            if line.endswith((b"\n", b"\r")):
-                events += self._line()
+            if not line.endswith((b"\n", b"\r")):
+                self._partial.append(line)
+            elif event := self._line(line):
+                events.append(event)
             if self._held > self._largest:
                 raise ValueError(f"an event of the stream is larger than {self._largest} bytes")
         self._after_cr = chunk.endswith(b"\r")
@@ -47,11 +48,15 @@ class EventParser:
 
     def finish(self) -> list[ServerSentEvent]:
         """Return the event that the stream's end completes, if its last blank line was left out."""
-        return (self._line() if self._partial else []) or self._dispatch()
+        event = self._line(b"") or self._dispatch()
+        return [event] if event else []
 
-    def _line(self) -> list[ServerSentEvent]:
-        raw = b"".join(self._partial).rstrip(b"\r\n")
-        self._partial.clear()
+    def _line(self, end: bytes) -> ServerSentEvent | None:
+        """Take a line, of which all but the end is there; return the event that it completes."""
+        if self._partial:
+            end = b"".join((*self._partial, end))
+            self._partial.clear()
+        raw = end.rstrip(b"\r\n")
         if self._at_start:
             raw = raw.removeprefix(codecs.BOM_UTF8)
             self._at_start = False
@@ -63,11 +68,11 @@ class EventParser:
             self._data.append(value)
         elif field == "event":
             self._event = value
-        return []
+        return None
 
-    def _dispatch(self) -> list[ServerSentEvent]:
-        events = [ServerSentEvent("\n".join(self._data), self._event)] if self._data else []
+    def _dispatch(self) -> ServerSentEvent | None:
+        event = ServerSentEvent("\n".join(self._data), self._event) if self._data else None
         self._data.clear()
         self._event = ""
         self._held = 0
-        return events
+        return event
