@@ -21,7 +21,8 @@ CONNECT_BACKOFF = (0.1, 0.3)
 """Seconds before each further attempt to connect."""
 
 LARGEST_ANSWER = 64 * 1024 * 1024
-_FIRST_PIECE = 1024
+_FIRST_PIECE = 32 * 1024
+"""Bytes that aiohttp and the event loop take without a pause, whatever the server does."""
 
 
 class HttpClient:
@@ -33,6 +34,7 @@ class HttpClient:
         self._connect_timeout = connect_timeout
         self._read_timeout = read_timeout
         self._session: ClientSession | None = None
+        self._proxies: dict[str, str | None] = {}
 
     @asynccontextmanager
     async def request(
@@ -71,7 +73,9 @@ class HttpClient:
     async def _send(self, endpoint: Endpoint, method: str, path: str, upload: "_Upload") -> "ClientResponse":
         import aiohttp
 
-        proxy = _proxy_for(endpoint)
+        if endpoint.url not in self._proxies:
+            self._proxies[endpoint.url] = _proxy_for(endpoint)
+        proxy = self._proxies[endpoint.url]
         for pause in (*CONNECT_BACKOFF, None):
             try:
                 return await self._opened().request(

@@ -62,6 +62,8 @@ class OpenAIChat:
         await self._http.aclose()
 
     def _endpoint_for(self, request: ModelRequest) -> Endpoint:
+        if not request.headers:
+            return self._endpoint
         try:
             return self._endpoint.with_headers(request.headers)
         except ConfigError as error:
