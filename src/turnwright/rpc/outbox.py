@@ -27,9 +27,10 @@ class Outbox:
         """
         if self._size and self._size + len(message) > self._limit:
             return False
+        if not self._queue:
+            self._wake.set()
         self._queue.append(message)
         self._size += len(message)
-        self._wake.set()
         return True
 
     async def run(self) -> None:
