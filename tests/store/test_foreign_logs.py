@@ -2,17 +2,21 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.cases.scene import words
 from tests.cases.wired import serving
+from tests.engine.harness import Recorder, options, running
 from tests.store.logs import bring, events_of, lines_of
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Shutdown
 from turnwright.protocol.messages import Assistant, ToolCall, ToolOutput, User
-from turnwright.providers.scripted import text
+from turnwright.providers.scripted import Scripted, text
 from turnwright.store.audit import audit
+from turnwright.store.finding import note
 from turnwright.store.history import INTERRUPTED, History
+from turnwright.store.jsonl import LOG_NAME, JsonlStore
 
 pytestmark = pytest.mark.anyio
 
@@ -144,3 +148,13 @@ def test_a_model_is_told_what_was_said_and_done() -> None:
         ToolOutput("call_2_0", "rose: a flower"),
         Assistant("Two beds, and a rose is a flower."),
     ]
+
+
+async def test_a_turn_that_an_abort_left_open_is_ended_when_it_goes_on(tmp_path: Path) -> None:
+    session_id = bring("aborted", tmp_path)
+    store = JsonlStore(tmp_path / "session-state")
+    with anyio.fail_after(10):
+        async with running(Scripted(), tmp_path, store) as runtime:
+            await runtime.resume(session_id, options(tmp_path), Recorder())
+    report = audit((store.folder(session_id) / LOG_NAME).read_bytes().splitlines(keepends=True))
+    assert report.findings == [note(19, "turn", 'turn "1" of line 10 ends here, after others began')]
