@@ -64,22 +64,29 @@ class ExternalTool:
         requested = ExternalToolRequested(
             request_id, self._session_id, call.id, self._spec.name, call.arguments, str(call.cwd)
         )
-        return await wait_for(self._questions, request_id, requested)
+        return await wait_for(self._questions, requested, new=True)
 
 
-async def wait_for(
-    questions: Questions, request_id: str, requested: ExternalToolRequested | None
-) -> ToolResult:
-    """Wait for a client's answer; without `requested`, to a question that the log holds as pending."""
-    answer: Answer = await questions.ask(request_id, requested, lambda _: ExternalToolCompleted(request_id))
-    return tool_result(answer)
+async def wait_for(questions: Questions, requested: ExternalToolRequested, *, new: bool) -> ToolResult:
+    """Wait for a client's answer, to a `new` question or to one that the log holds as pending.
+
+    What the handler of a tool raised is the app's own business: the model learns only that it failed.
+    """
+    request_id = requested.request_id
+    answer: Answer = await questions.ask(
+        request_id, requested if new else None, lambda _: ExternalToolCompleted(request_id)
+    )
+    if answer.error is None:
+        return tool_result(answer.result)
+    arguments = wire.encode(requested.arguments or {}).decode()
+    return failure(
+        f"Failed to execute `{requested.tool_name}` tool with arguments: {arguments} "
+        "due to error: Error: Tool execution failed"
+    )
 
 
-def tool_result(answer: Answer) -> ToolResult:
-    """What a client's answer means to the model; an answer of no known shape is shown as JSON."""
-    if answer.error is not None:
-        return failure(answer.error)
-    value = answer.result
+def tool_result(value: Any) -> ToolResult:
+    """What a client's result means to the model; one of no known shape is shown as JSON."""
     if isinstance(value, str):
         return ToolResult(value, detail=value)
     try:

@@ -85,7 +85,7 @@ async def _finish(
     s: "Session", request: ToolRequest, question: PermissionRequested | ExternalToolRequested
 ) -> None:
     if isinstance(question, ExternalToolRequested):
-        result = await wait_for(s.questions, question.request_id, None)
+        result = await wait_for(s.questions, question, new=False)
     else:
         result = await _after_permission(s, request, question)
     if result.kind == "rejected":
