@@ -78,15 +78,17 @@ async def test_a_call_comes_back_with_an_id_and_its_arguments(install: Install) 
     assert llama.requests[0]["response_format"]["json_schema"]["schema"] == reply_schema([VIEW])
 
 
-async def test_a_call_that_only_repeats_the_last_one_gives_way_to_an_answer(install: Install) -> None:
-    llama = FakeLlama(CALL, ['{"answer": "It is empty."}'])
+async def test_after_the_same_call_twice_only_an_answer_can_be_generated_and_only_once(
+    install: Install,
+) -> None:
+    llama = FakeLlama(['{"answer": "It is empty."}'])
     install(llama)
-    made = ToolCall("1", "view", '{"path":"a.txt"}')
-    messages = (User("What is in a.txt?"), Assistant("", (made,)), ToolOutput("1", ""))
-    reply = await Embedded().respond(request(messages), Heard())
-    assert reply == Reply("It is empty.", usage=Usage(200, 3, 180), model=NAME)
+    made = [ToolCall(number, "view", '{"path":"a.txt"}') for number in "12"]
+    results = [message for call in made for message in (Assistant("", (call,)), ToolOutput(call.id, ""))]
+    reply = await Embedded().respond(request((User("What is in a.txt?"), *results)), Heard())
+    assert reply.content == "It is empty."
     schemas = [asked["response_format"]["json_schema"]["schema"] for asked in llama.requests]
-    assert schemas == [reply_schema([VIEW]), answer_schema()]
+    assert schemas == [answer_schema()]
 
 
 @pytest.mark.parametrize(

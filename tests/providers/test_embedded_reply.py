@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turnwright.protocol.messages import Assistant, Message, ToolCall, ToolOutput, User
-from turnwright.providers.embedded_reply import AnswerText, WrittenCall, answer_so_far, parse, repeats
+from turnwright.providers.embedded_reply import AnswerText, WrittenCall, answer_so_far, goes_in_circles, parse
 
 
 @given(
@@ -53,7 +53,7 @@ def test_anything_else_is_neither_call_nor_answer(written: str) -> None:
 
 
 A, B = ToolCall("1", "bash", '{"command":"ls"}'), ToolCall("2", "bash", '{"command":"pwd"}')
-AGAIN = WrittenCall("bash", '{"command": "ls"}')
+AGAIN = ToolCall("4", "bash", '{"command": "ls"}')
 
 
 def made(*calls: ToolCall) -> list[Message]:
@@ -64,15 +64,16 @@ def made(*calls: ToolCall) -> list[Message]:
     ("messages", "circles"),
     [
         ([User("q")], False),
-        ([User("q"), *made(A)], True),
-        ([User("q"), *made(B)], False),
-        ([User("q"), *made(A, B)], False),
-        ([User("q"), *made(A, B, A, B)], True),
-        ([User("q"), *made(A), Assistant("done"), User("again, please")], False),
+        ([User("q"), *made(A)], False),
+        ([User("q"), *made(A, AGAIN)], True),
+        ([User("q"), *made(B, A)], False),
+        ([User("q"), *made(A, B, AGAIN)], False),
+        ([User("q"), *made(A, B, A, B, AGAIN)], True),
+        ([User("q"), *made(A, AGAIN), Assistant("done"), User("again, please")], False),
         ([User("q"), *made(ToolCall("3", "bash", "not JSON"))], False),
     ],
 )
 def test_a_call_goes_in_circles_when_it_repeats_the_last_or_comes_a_third_time(
     messages: list[Message], circles: bool
 ) -> None:
-    assert repeats(AGAIN, messages) == circles
+    assert goes_in_circles(messages) == circles

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import anyio.to_thread
 
 from turnwright.errors import ProviderError
-from turnwright.protocol.messages import Reply, ToolCall, Usage
+from turnwright.protocol.messages import Reply, ToolCall
 from turnwright.protocol.wire import Json, new_id
 from turnwright.providers import local_model
 from turnwright.providers.base import ModelInfo, ModelRequest, Progress
@@ -24,8 +24,8 @@ from turnwright.providers.embedded_reply import (
     AnswerText,
     WrittenCall,
     answer_so_far,
+    goes_in_circles,
     parse,
-    repeats,
 )
 from turnwright.providers.embedded_schema import answer_schema, reply_schema
 
@@ -35,8 +35,8 @@ THREADS = "TURNWRIGHT_LOCAL_THREADS"
 class Embedded:
     """Answers with the local model; the model is loaded at the first request.
 
-    Greedy, so the same request gives the same reply. Each reply is one tool call or one answer. A call that
-    only repeats an earlier one is not passed on: the model is held to an answer instead.
+    Greedy, so the same request gives the same reply. Each reply is one tool call or one answer, generated
+    once; when the calls so far go in circles, it can only be an answer.
     """
 
     def __init__(self) -> None:
@@ -50,14 +50,9 @@ class Embedded:
         generation = _Generation(engine, messages, progress if request.stream else None)
         progress.sent()
         await generation.begin(prompt_start(request.tools))
-        generated = await generation.run(reply_schema(request.tools))
-        usage = generated.usage
-        reply = parse(generated.text)
-        if isinstance(reply, WrittenCall) and repeats(reply, request.messages):
-            generated = await generation.run(answer_schema())
-            usage = _sum(usage, generated.usage)
-            reply = parse(generated.text)
-        return _reply(reply, generated, usage)
+        schema = answer_schema() if goes_in_circles(request.messages) else reply_schema(request.tools)
+        generated = await generation.run(schema)
+        return _reply(parse(generated.text), generated)
 
     async def models(self) -> list[ModelInfo]:
         """The one model there is, installed or not."""
@@ -116,8 +111,8 @@ class _Generation:
         return hear
 
 
-def _reply(reply: WrittenCall | str | None, generated: Generated, usage: Usage) -> Reply:
-    model = local_model.MODEL.name
+def _reply(reply: WrittenCall | str | None, generated: Generated) -> Reply:
+    model, usage = local_model.MODEL.name, generated.usage
     match reply:
         case WrittenCall(name, arguments):
             call = ToolCall(f"call_{new_id()}", name, arguments)
@@ -127,14 +122,6 @@ def _reply(reply: WrittenCall | str | None, generated: Generated, usage: Usage) 
         case None:
             text = answer_so_far(generated.text)
             return Reply(content=text, usage=usage, finish_reason=generated.finish_reason, model=model)
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        first.input_tokens + second.input_tokens,
-        first.output_tokens + second.output_tokens,
-        first.cache_read_tokens + second.cache_read_tokens,
-    )
 
 
 def _load() -> Engine:

@@ -64,14 +64,13 @@ def parse(written: str) -> WrittenCall | str | None:
             return None
 
 
-def repeats(call: WrittenCall, messages: Sequence[Message]) -> bool:
-    """Whether the model goes in circles: `call` is its last one over again, or was made twice before.
+def goes_in_circles(messages: Sequence[Message]) -> bool:
+    """Whether the model's last call was its last one over again, or the same as two before.
 
     Only calls since the user's last message count.
     """
-    made = list(_calls_of_run(messages))
-    same = [_is_same(call, each) for each in made]
-    return bool(same) and (same[-1] or sum(same) >= 2)
+    *before, last = [_canonical(call) for call in _calls_of_run(messages)] or [None]
+    return last is not None and (before[-1:] == [last] or before.count(last) >= 2)
 
 
 def _calls_of_run(messages: Sequence[Message]) -> list[ToolCall]:
@@ -84,10 +83,9 @@ def _calls_of_run(messages: Sequence[Message]) -> list[ToolCall]:
     return calls[::-1]
 
 
-def _is_same(written: WrittenCall, made: ToolCall) -> bool:
-    if written.name != made.name:
-        return False
+def _canonical(call: ToolCall) -> tuple[str, Json] | None:
+    """A call without its id and the spelling of its arguments; None when they aren't JSON."""
     try:
-        return json.loads(written.arguments) == json.loads(made.arguments or "{}")
+        return call.name, json.loads(call.arguments or "{}")
     except ValueError:
-        return False
+        return None
