@@ -80,9 +80,11 @@ async def _attempt(s: "Session", call: ToolCall) -> ToolResult:
         result = await _permitted(s, tool, call.id, arguments, decided.permission_decision)
     result = await _after(s, call.name, _shown(arguments), result)
     result = _with_context(result, decided.additional_context)
-    if decided.modified_args is not None:
-        result = msgspec.structs.replace(result, modified_arguments=arguments)
-    return result
+    return msgspec.structs.replace(
+        result,
+        modified_arguments=None if decided.modified_args is None else arguments,
+        hidden=bool(result.hidden or decided.suppress_output),
+    )
 
 
 async def _permitted(
@@ -125,6 +127,8 @@ async def _after(s: "Session", name: str, shown: str, result: ToolResult) -> Too
     else:
         error = result.error or result.text
         changed = await s.hooks.notify("postToolUseFailure", PostToolUse, s.cwd, {**fields, "error": error})
+    if changed.suppress_output:
+        result = msgspec.structs.replace(result, hidden=True)
     if changed.modified_result is not None and result.ok:
         result = _replaced(result, changed.modified_result)
     return _with_context(result, changed.additional_context)
@@ -161,7 +165,8 @@ def complete(s: "Session", call_id: str, result: ToolResult) -> ToolComplete:
     )
     if result.ok:
         images = [{"type": "image", "mimeType": i.mime_type, "data": i.data} for i in result.images]
-        done.result = ToolSuccess(result.text, result.detail or result.text, images or None)
+        detail = None if result.hidden else result.detail or result.text
+        done.result = ToolSuccess(result.text, detail, images or None)
     else:
         done.error = ToolFailure(result.text, result.error_code or "failure")
     if result.edits:

@@ -23,7 +23,10 @@ class FileEdit(msgspec.Struct, frozen=True):
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """What a call gave: `text` is for the model, `detail` for people; `events` are logged after it."""
+    """What a call gave: `text` is for the model, `detail` for people; `events` are logged after it.
+
+    A `hidden` one goes to the model, but people aren't shown its detail.
+    """
 
     text: str
     kind: ResultType = "success"
@@ -35,6 +38,7 @@ class ToolResult(msgspec.Struct, frozen=True):
     telemetry: Mapping[str, Any] | None = None
     events: tuple[Data, ...] = ()
     modified_arguments: dict[str, Any] | None = None
+    hidden: bool = False
 
     @property
     def ok(self) -> bool:
