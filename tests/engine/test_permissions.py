@@ -87,7 +87,7 @@ async def test_another_session_is_asked_again_unless_the_decision_was_kept(
     settings: dict[str, Any] = {"machine": machine_tools(), "store": store, "request_permission": True}
     async with scene(tmp_path, SCRIPT, **settings) as at:
         await prompted(at, Decision(decision))
-    place = {"working_directory": str(other)} if elsewhere else {}
+    place: dict[str, Any] = {"working_directory": str(other)} if elsewhere else {}
     async with scene(tmp_path, SCRIPT, **settings, **place) as at:
         assert len(await prompted(at, Decision("approve-once"))) == asked
 

@@ -53,7 +53,7 @@ async def test_a_replacement_is_taken_verbatim(tmp_path: Path) -> None:
 def test_a_section_is_changed_as_the_action_says_and_no_other(
     tmp_path: Path, name: str, action: str, expected: str
 ) -> None:
-    sections = dict.fromkeys(SECTIONS, "OLD")
+    sections = dict.fromkeys(map(str, SECTIONS), "OLD")
     override = SectionOverride(action, "NEW")  # pyright: ignore[reportArgumentType]
     assert customise(sections, {name: override}) == {**sections, name: expected}
 
