@@ -6,18 +6,19 @@ from exchange import request
 from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
 from turnwright.protocol.wire import Json, loads
 from turnwright.providers.base import ModelRequest
-from turnwright.providers.chat_messages import Conversations, encode_request
+from turnwright.providers.chat_messages import ChatConversation, encode_request
+from turnwright.providers.conversation import Conversations
 from turnwright.testing.chat_check import check_chat_request
 
 
-def encoded(conversations: Conversations, asked: ModelRequest) -> bytes:
+def encoded(conversations: Conversations[ChatConversation], asked: ModelRequest) -> bytes:
     body = encode_request(asked, conversations.of(asked))
     assert check_chat_request(loads(body)) == []
     return body
 
 
 def messages_of(*messages: Message) -> list[Json]:
-    return loads(encoded(Conversations(), request(messages)))["messages"][1:]
+    return loads(encoded(Conversations(ChatConversation), request(messages)))["messages"][1:]
 
 
 def tool_turn(n: int) -> list[Message]:
@@ -28,20 +29,20 @@ def tool_turn(n: int) -> list[Message]:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_each_of_five_turns_begins_with_the_very_bytes_of_the_turn_before(stream: bool) -> None:
-    conversations = Conversations()
+    conversations = Conversations(ChatConversation)
     messages: list[Message] = [User("go")]
     before = encoded(conversations, request(messages, stream=stream))
     for n in range(5):
         messages += tool_turn(n)
         body = encoded(conversations, request(messages, stream=stream))
         assert body.startswith(before.removesuffix(b"]}") + b",")
-        assert body == encoded(Conversations(), request(messages, stream=stream))
+        assert body == encoded(Conversations(ChatConversation), request(messages, stream=stream))
         before = body
 
 
 def test_a_body_holds_what_was_asked_and_no_more() -> None:
     asked = request(stream=True, reasoning_effort="high")
-    assert loads(encoded(Conversations(), asked)) == {
+    assert loads(encoded(Conversations(ChatConversation), asked)) == {
         "model": "m",
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -62,7 +63,7 @@ def test_a_body_holds_what_was_asked_and_no_more() -> None:
 
 def test_without_tools_and_system_prompt_neither_is_mentioned() -> None:
     asked = ModelRequest("m", "", [User("hi")], (), "c")
-    assert loads(encoded(Conversations(), asked)) == {
+    assert loads(encoded(Conversations(ChatConversation), asked)) == {
         "model": "m",
         "messages": [{"role": "user", "content": "hi"}],
     }
@@ -107,11 +108,11 @@ def test_without_vision_all_pictures_are_left_out_and_with_it_they_are_back() ->
     picture = (Image("image/png", "AAAA"),)
     call = ToolCall("a", "view", '{"path": "a.png"}')
     history = [User("look", picture), Assistant("", (call,)), ToolOutput("a", "Viewed.", picture)]
-    conversations = Conversations()
+    conversations = Conversations(ChatConversation)
     for vision, pictures in ((True, 2), (False, 0), (True, 2)):
         body = encoded(conversations, request(history, vision=vision))
         assert body.count(b"data:image/png") == pictures
-        assert body == encoded(Conversations(), request(history, vision=vision))
+        assert body == encoded(Conversations(ChatConversation), request(history, vision=vision))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_half_of_a_surrogate_pair_does_not_break_the_request() -> None:
 
 
 def test_a_rewritten_conversation_is_encoded_anew() -> None:
-    conversations = Conversations()
+    conversations = Conversations(ChatConversation)
     encoded(conversations, request([User("one"), User("two")]))
     rewritten = [
         request([User("summary")], epoch=1),
@@ -150,17 +151,19 @@ def test_a_rewritten_conversation_is_encoded_anew() -> None:
         request([User("other"), User("changed against the rules")], epoch=2),
     ]
     for asked in rewritten:
-        assert encoded(conversations, asked) == encoded(Conversations(), asked)
+        assert encoded(conversations, asked) == encoded(Conversations(ChatConversation), asked)
 
 
 def test_conversations_do_not_mix() -> None:
-    conversations = Conversations()
+    conversations = Conversations(ChatConversation)
     for asked in [request([User("a")], conversation="a"), request([User("b")], conversation="b")] * 2:
-        assert encoded(conversations, asked) == encoded(Conversations(), asked)
+        assert encoded(conversations, asked) == encoded(Conversations(ChatConversation), asked)
 
 
-@pytest.mark.parametrize("bounded", [Conversations(most=2), Conversations(most_bytes=1)])
-def test_only_the_latest_conversations_are_kept(bounded: Conversations) -> None:
+@pytest.mark.parametrize(
+    "bounded", [Conversations(ChatConversation, most=2), Conversations(ChatConversation, most_bytes=1)]
+)
+def test_only_the_latest_conversations_are_kept(bounded: Conversations[ChatConversation]) -> None:
     first = bounded.of(request(conversation="a"))
     bounded.of(request(conversation="b"))
     last = bounded.of(request(conversation="c"))

@@ -253,7 +253,7 @@ async def test_an_answer_without_choices_is_one_clear_error(answer: Send) -> Non
         error = await fail(server)
     host = server.base_url.removeprefix("http://").removesuffix("/v1")
     assert told(error) == {
-        "message": f"provider openai at {host} answered without any choice",
+        "message": f"provider openai at {host} answered without a reply",
         "kind": "query",
         "status": 200,
         "retryable": False,

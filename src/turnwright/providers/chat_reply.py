@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from turnwright.errors import InvalidParams
 from turnwright.protocol.messages import FinishReason, Reply, ToolCall, Usage
-from turnwright.protocol.wire import Json, encode, loads, new_id
+from turnwright.protocol.wire import Json, encode
 from turnwright.providers.base import Progress
 from turnwright.providers.loose import a_count, a_text, an_array, an_object
+from turnwright.providers.tool_calls import CUT_SHORT, is_json, with_unique_ids
 
 _FINISH: dict[str, FinishReason] = {
     "stop": "stop",
@@ -20,7 +20,6 @@ _FINISH: dict[str, FinishReason] = {
     "content_filter": "content_filter",
 }
 _REASONING = ("reasoning_content", "reasoning", "reasoning_text")
-_CUT_SHORT: tuple[FinishReason, ...] = ("length", "content_filter")
 
 
 @dataclass
@@ -32,7 +31,7 @@ class _Call:
     arguments: str = ""
 
 
-class ReplyBuilder:
+class ChatReply:
     """Takes pieces of an answer in the order in which they come; `progress` hears of text, if given.
 
     Several choices are one reply: servers that answer with several assistant messages in a row send each
@@ -41,6 +40,7 @@ class ReplyBuilder:
 
     def __init__(self, progress: Progress | None) -> None:
         self.finished = False
+        self.closed = False
         self.empty = True
         self._progress = progress
         self._text: list[str] = []
@@ -65,12 +65,12 @@ class ReplyBuilder:
     def reply(self, *, taken: set[str], provider_call_id: str | None) -> Reply:
         """Return the whole; a call whose id is missing, or is in `taken` or used twice, gets a new one."""
         calls = sorted(self._calls, key=lambda call: call.choice)
-        if self._finish in _CUT_SHORT:
-            calls = [call for call in calls if _parses(call.arguments)]
-        finish = "tool_calls" if calls and self._finish not in _CUT_SHORT else self._finish
+        if self._finish in CUT_SHORT:
+            calls = [call for call in calls if is_json(call.arguments)]
+        finish = "tool_calls" if calls and self._finish not in CUT_SHORT else self._finish
         return Reply(
             content="".join(self._text),
-            tool_calls=_with_unique_ids(calls, taken),
+            tool_calls=with_unique_ids((ToolCall(c.id, c.name, c.arguments) for c in calls), taken),
             reasoning="".join(self._reasoning),
             usage=self._usage,
             finish_reason=finish,
@@ -94,7 +94,7 @@ class ReplyBuilder:
                 self._add_call(call, position if number is None else number, index if message else None)
         if reason := a_text(choice.get("finish_reason")):
             self.finished = True
-            if self._finish not in _CUT_SHORT:
+            if self._finish not in CUT_SHORT:
                 self._finish = _FINISH.get(reason, "unknown")
 
     def _add_text(self, delta: str) -> None:
@@ -137,33 +137,15 @@ class ReplyBuilder:
         last = same[-1]
         if call_id and last.id and call_id != last.id:
             return next((c for c in same if c.id == call_id), None if name else last)
-        if index is None and name and last.name and _parses(last.arguments):
+        if index is None and name and last.name and is_json(last.arguments):
             return None
         return last
-
-
-def _with_unique_ids(calls: list[_Call], taken: set[str]) -> tuple[ToolCall, ...]:
-    used = set(taken)
-    unique: list[ToolCall] = []
-    for call in calls:
-        call_id = call.id if call.id and call.id not in used else f"call_{new_id().replace('-', '')}"
-        used.add(call_id)
-        unique.append(ToolCall(call_id, call.name, call.arguments if call.arguments.strip() else "{}"))
-    return tuple(unique)
 
 
 def _content(content: Json) -> str:
     if isinstance(content, str):
         return content
     return "".join(a_text(an_object(part).get("text")) for part in an_array(content))
-
-
-def _parses(text: str) -> bool:
-    try:
-        loads(text)
-    except InvalidParams:
-        return False
-    return True
 
 
 def _usage(usage: dict[str, Json]) -> Usage:

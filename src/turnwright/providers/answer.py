@@ -1,12 +1,12 @@
-"""Reading a response of chat completions into a reply, as a stream or whole, whichever the server sent."""
+"""Reading a response into a reply, as a stream or whole, whichever the server sent."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
 from turnwright.errors import InvalidParams, ProviderError
+from turnwright.protocol.messages import Reply
 from turnwright.protocol.wire import Json, loads
-from turnwright.providers.chat_reply import ReplyBuilder
 from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.failures import call_id, refusal, stream_error
 from turnwright.providers.http import read_all
@@ -19,6 +19,26 @@ if TYPE_CHECKING:
 _LARGEST_REFUSAL = 64 * 1024
 _TRAILER_WAIT = 0.2
 """Seconds to wait for the end of a response whose reply is complete, so that its connection can be kept."""
+
+
+class ReplyBuilder(Protocol):
+    """Puts the reply of one API together.
+
+    `empty` until there is any part of a reply; `finished` when the reply is whole, though there may be more
+    to say of it; `closed` when nothing of it follows.
+    """
+
+    empty: bool
+    finished: bool
+    closed: bool
+
+    def feed(self, answer: Json) -> None:
+        """Take one event of a stream, or a whole answer."""
+        ...
+
+    def reply(self, *, taken: set[str], provider_call_id: str | None) -> Reply:
+        """Return the whole; a call whose id is missing, or is in `taken` or used twice, gets a new one."""
+        ...
 
 
 class Answer:
@@ -46,7 +66,7 @@ class Answer:
         else:
             await self._read_whole(builder)
         if builder.empty:
-            raise self._failure("answered without any choice")
+            raise self._failure("answered without a reply")
 
     async def _read_whole(self, builder: ReplyBuilder) -> None:
         body = await read_all(self._response)
@@ -93,11 +113,13 @@ class Answer:
             if event.data.strip() == "[DONE]":
                 return True
             self._feed(builder, self._decoded(event.data), event.data)
+            if builder.closed:
+                return True
         return False
 
     def _feed(self, builder: ReplyBuilder, answer: Json, raw: str) -> None:
-        if an_object(answer).get("error"):
-            raise stream_error(self._endpoint, answer, self._response.headers, raw)
+        if failed := _failure_in(answer):
+            raise stream_error(self._endpoint, failed, self._response.headers, raw)
         builder.feed(answer)
 
     def _decoded(self, body: bytes | str) -> Json:
@@ -125,3 +147,12 @@ class Answer:
             provider_call_id=call_id(self._response.headers),
             detail=endpoint.mask(detail)[:4000] if detail else None,
         )
+
+
+def _failure_in(answer: Json) -> dict[str, Json]:
+    """Return the part of an answer that tells of an error, in any API's shape; empty if there is none."""
+    fields = an_object(answer)
+    if fields.get("error") or fields.get("type") == "error":
+        return fields
+    response = an_object(fields.get("response"))
+    return response if response.get("error") else {}

@@ -18,7 +18,7 @@ def _model(entry: dict[str, Json]) -> ModelInfo:
     modalities = an_array(an_object(entry.get("architecture")).get("input_modalities"))
     return ModelInfo(
         id=entry["id"],
-        name=a_text(entry.get("name")) or entry["id"],
+        name=a_text(entry.get("name")) or a_text(entry.get("display_name")) or entry["id"],
         context_window=a_count(
             limits.get("max_context_window_tokens"),
             entry.get("context_window"),

@@ -1,0 +1,83 @@
+"""A provider over HTTP: one request for each model call, in the form of the API that the server speaks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic
+
+from turnwright.errors import ConfigError, ProviderError
+from turnwright.protocol.messages import Reply
+from turnwright.providers.answer import Answer, ReplyBuilder
+from turnwright.providers.base import ModelInfo, ModelRequest, Progress
+from turnwright.providers.conversation import C, Conversations
+from turnwright.providers.endpoint import Endpoint
+from turnwright.providers.failures import call_id
+from turnwright.providers.http import CONNECT_TIMEOUT, READ_TIMEOUT, HttpClient
+from turnwright.providers.model_list import model_list
+
+
+@dataclass(frozen=True)
+class Api(Generic[C]):
+    """How one API is spoken.
+
+    `path` gives the path of a request below the base URL. `begin` opens a conversation, and `encode` makes a
+    request's body of it. `builder` makes what reads the answer; its progress is None unless the call streams.
+    """
+
+    path: Callable[[ModelRequest], str]
+    begin: Callable[[ModelRequest], C]
+    encode: Callable[[ModelRequest, C], bytes]
+    builder: Callable[[ModelRequest, Progress | None], ReplyBuilder]
+    models_path: str = "models"
+
+
+class ApiProvider(Generic[C]):
+    """A provider: one POST for each call, a GET for the list of models.
+
+    Times are in seconds; `read_timeout` bounds the silence between two pieces of an answer, not the whole.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        api: Api[C],
+        *,
+        connect_timeout: float = CONNECT_TIMEOUT,
+        read_timeout: float = READ_TIMEOUT,
+    ) -> None:
+        self._endpoint = endpoint
+        self._api = api
+        self._http = HttpClient(connect_timeout=connect_timeout, read_timeout=read_timeout)
+        self._conversations = Conversations(api.begin)
+
+    async def respond(self, request: ModelRequest, progress: Progress) -> Reply:
+        """Carry out one model call. Raises ProviderError; cancellation closes the connection."""
+        api, endpoint = self._api, self._endpoint_for(request)
+        conversation = self._conversations.of(request)
+        body = api.encode(request, conversation)
+        builder = api.builder(request, progress if request.stream else None)
+        async with self._http.request(
+            endpoint, "POST", api.path(request), body=body, on_sent=progress.sent
+        ) as response:
+            answer = Answer(endpoint, response)
+            await answer.require_success()
+            await answer.read_into(builder)
+            return builder.reply(taken=conversation.call_ids, provider_call_id=call_id(response.headers))
+
+    async def models(self) -> list[ModelInfo]:
+        """The models on offer, in the server's order. Raises ProviderError."""
+        async with self._http.request(self._endpoint, "GET", self._api.models_path) as response:
+            answer = Answer(self._endpoint, response)
+            await answer.require_success()
+            return model_list(await answer.json())
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._http.aclose()
+
+    def _endpoint_for(self, request: ModelRequest) -> Endpoint:
+        if not request.headers:
+            return self._endpoint
+        try:
+            return self._endpoint.with_headers(request.headers)
+        except ConfigError as error:
+            raise ProviderError(str(error), sent=False) from error

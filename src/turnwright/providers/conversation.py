@@ -1,0 +1,85 @@
+"""Conversations as JSON, encoded once and only ever appended to; each API has a form of its own."""
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from turnwright.protocol.messages import Message
+from turnwright.providers.base import ModelRequest
+
+MOST_CONVERSATIONS = 256
+MOST_BYTES = 64 * 1024 * 1024
+
+
+class Conversation(ABC):
+    """The messages of one conversation: `encoded` is the inside of a JSON array, `call_ids` all ids in it."""
+
+    def __init__(self, request: ModelRequest) -> None:
+        self.encoded: bytearray = bytearray()
+        self.call_ids: set[str] = set()
+        self._model = request.model
+        self._vision = request.vision
+        self._fixed = _fixed(request)
+        self._count = 0
+        self._last: Message | None = None
+
+    def precedes(self, request: ModelRequest) -> bool:
+        """Whether the request's messages begin with what is encoded here."""
+        count = self._count
+        return (
+            _fixed(request) == self._fixed
+            and len(request.messages) >= count
+            and (count == 0 or request.messages[count - 1] == self._last)
+        )
+
+    def extend(self, messages: Sequence[Message]) -> None:
+        """Encode what comes after the messages that are here already."""
+        for message in messages[self._count :]:
+            self._encode(message)
+            self._last = message
+        self._count = len(messages)
+
+    @abstractmethod
+    def _encode(self, message: Message) -> None:
+        """Append the message's JSON to `encoded`, and the ids of its calls to `call_ids`."""
+
+
+C = TypeVar("C", bound=Conversation)
+
+
+class Conversations(Generic[C]):
+    """The conversations that were sent lately, so that a request costs only its new messages."""
+
+    def __init__(
+        self,
+        begin: Callable[[ModelRequest], C],
+        *,
+        most: int = MOST_CONVERSATIONS,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._begin = begin
+        self._most = most
+        self._most_bytes = most_bytes
+        self._known: OrderedDict[str, C] = OrderedDict()
+
+    def of(self, request: ModelRequest) -> C:
+        """Return the request's conversation with all its messages encoded."""
+        known = self._known.pop(request.conversation, None)
+        if known is None or not known.precedes(request):
+            known = self._begin(request)
+        known.extend(request.messages)
+        self._known[request.conversation] = known
+        self._forget()
+        return known
+
+    def _forget(self) -> None:
+        held = sum(len(known.encoded) for known in self._known.values())
+        while len(self._known) > 1 and (len(self._known) > self._most or held > self._most_bytes):
+            _, oldest = self._known.popitem(last=False)
+            held -= len(oldest.encoded)
+
+
+def _fixed(request: ModelRequest) -> tuple[int, str, str, bool]:
+    """What must stay the same for the messages encoded so far to stay as they are."""
+    return request.epoch, request.model, request.system, request.vision
