@@ -62,22 +62,24 @@ class Conversations(Generic[C]):
         self._most = most
         self._most_bytes = most_bytes
         self._known: OrderedDict[str, C] = OrderedDict()
+        self._held = 0  # bytes of all that is known
 
     def of(self, request: ModelRequest) -> C:
         """Return the request's conversation with all its messages encoded."""
         known = self._known.pop(request.conversation, None)
+        self._held -= len(known.encoded) if known else 0
         if known is None or not known.precedes(request):
             known = self._begin(request)
         known.extend(request.messages)
         self._known[request.conversation] = known
+        self._held += len(known.encoded)
         self._forget()
         return known
 
     def _forget(self) -> None:
-        held = sum(len(known.encoded) for known in self._known.values())
-        while len(self._known) > 1 and (len(self._known) > self._most or held > self._most_bytes):
+        while len(self._known) > 1 and (len(self._known) > self._most or self._held > self._most_bytes):
             _, oldest = self._known.popitem(last=False)
-            held -= len(oldest.encoded)
+            self._held -= len(oldest.encoded)
 
 
 def _fixed(request: ModelRequest) -> tuple[int, str, str, bool]:
