@@ -28,6 +28,7 @@ from turnwright.protocol.events.session import (
 )
 from turnwright.protocol.events.tools import ToolStart
 from turnwright.protocol.messages import Reply
+from turnwright.protocol.options import InfiniteSessions
 
 if TYPE_CHECKING:
     from turnwright.engine.session import Session
@@ -39,6 +40,11 @@ EMPTY_REPLIES = 2
 
 async def serve(s: "Session") -> None:
     """Run each prompt to its end, one at a time; say idle when none is left."""
+    async with anyio.create_task_group() as s.background:
+        await _serve(s)
+
+
+async def _serve(s: "Session") -> None:
     while True:
         prompt = await s.inbox.next()
         with anyio.CancelScope() as scope:
@@ -67,7 +73,7 @@ async def run(s: "Session", prompt: Prompt) -> None:
         s.emit(failed, ephemeral=True if failed.error_type == "store" else None)
 
 
-async def guarded(s: "Session", work: Coroutine[Any, Any, None]) -> SessionError | None:
+async def guarded(s: "Session", work: Coroutine[Any, Any, object]) -> SessionError | None:
     """Do a part of a run; give what went wrong as the event to say."""
     try:
         await work
@@ -132,7 +138,7 @@ async def reliable_turn(s: "Session") -> bool:
         try:
             reply = await turn(s)
         except ProviderError as error:
-            pause = retry.delay(error, attempt, s.random)
+            pause = 0.0 if await make_room(s, error) else retry.delay(error, attempt, s.random)
             if pause is None:
                 raise
             s.emit(TurnRetry(s.run.turn_id, s.model, error.kind))
@@ -152,6 +158,7 @@ async def turn(s: "Session") -> Reply:
     while s.inbox.steering:
         await submit(s, s.inbox.steering.popleft(), delivery="steering")
     await prepare(s)
+    await watch_window(s)
     await anyio.lowlevel.checkpoint()  # an abort that came before lands here: no turn, no call
     s.run.next_turn()
     s.emit(TurnStart(s.run.turn_id, s.run.interaction_id))
@@ -164,6 +171,34 @@ async def turn(s: "Session") -> Reply:
             interrupt_open_calls(s)
             await s.journal.settle(TurnEnd(s.run.turn_id, listener.was_sent))
     return reply
+
+
+async def watch_window(s: "Session") -> None:
+    """Summarise the conversation in the background once the window fills, and wait when it is nearly full."""
+    limits = s.options.infinite_sessions or InfiniteSessions()
+    if not limits.enabled:
+        return
+    if s.compaction.is_due(limits.buffer_exhaustion_threshold):
+        await s.compaction.run("threshold")
+    elif s.compaction.is_due(limits.background_compaction_threshold) and not s.compaction.is_running:
+        assert s.background is not None
+        s.background.start_soon(in_background, s)
+
+
+async def in_background(s: "Session") -> None:
+    """Summarise while the run goes on. What goes wrong is in the log, or was the run's own news."""
+    failed = await guarded(s, s.compaction.run("threshold"))
+    if failed:
+        log.warning("session %s: the summary failed: %s", s.id, failed.message)
+
+
+async def make_room(s: "Session", error: ProviderError) -> bool:
+    """After a request that was too long: summarise, once a run. True if it is worth another turn."""
+    if error.kind != "context_limit" or s.run.made_room:
+        return False
+    s.run.made_room = True
+    done = await s.compaction.run("context_limit")
+    return done is None or done.success
 
 
 async def run_tools(s: "Session", reply: Reply) -> None:

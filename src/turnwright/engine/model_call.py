@@ -123,6 +123,7 @@ def _log_reply(s: "Session", reply: Reply, listener: Listener) -> None:
             turn_id=s.run.turn_id,
             output_tokens=reply.usage.output_tokens,
             reasoning_text=reply.reasoning or None,
+            reasoning_opaque=reply.reasoning_data,
             request_id=reply.provider_call_id,
             api_call_id=reply.api_call_id,
             originating_message_id=s.run.message_id,

@@ -44,8 +44,9 @@ def interrupt_open_calls(s: "Session") -> None:
 
 def close_turns(s: "Session") -> None:
     """End the turns that the log left open."""
-    for turn_id in tuple(s.journal.state.open_turns):
-        s.emit(TurnEnd(turn_id))
+    for agent_id, turn_id in tuple(s.journal.state.open_turns):
+        if agent_id is None or not s.compaction.is_running:
+            s.emit(TurnEnd(turn_id), agent_id=agent_id)
 
 
 async def finish_open_calls(s: "Session") -> bool:

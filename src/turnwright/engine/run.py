@@ -21,6 +21,7 @@ class Run:
         self.interaction_id = wire.new_id()
         self.over = False
         self.called_tools = False
+        self.made_room = False
         self.autopilot = Autopilot(limits)
         self.stop_blocks = 0
         self._turns = 0

@@ -8,12 +8,14 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import msgspec
+from anyio.abc import TaskGroup
 
 from turnwright import __version__
 from turnwright.engine.approvals import Approvals
 from turnwright.engine.asking import Asking
 from turnwright.engine.checkout import context_of
 from turnwright.engine.clients import Clients
+from turnwright.engine.compaction import Compaction
 from turnwright.engine.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
 from turnwright.engine.hooks import Hooks
 from turnwright.engine.inbox import Inbox, Prompt
@@ -104,6 +106,8 @@ class Session:
         self.run_scope: anyio.CancelScope | None = None
         self.prompt_cache: tuple[object, str] | None = None
         self.clients = Clients(session_id, journal)
+        self.compaction = Compaction(self)
+        self.background: TaskGroup | None = None
         self.interests: dict[str, str] = {}
         self._endpoints = endpoints
         self._endpoint: Endpoint | None = None
@@ -286,13 +290,14 @@ class Session:
         path = arguments.get("path")
         return tool in ("create", "edit") and isinstance(path, str) and Path(path) == self.folder / "plan.md"
 
-    def context_sizes(self) -> Sizes:
-        """How full the context window is; costs the same however long the conversation."""
+    def context_sizes(self, conversation: int | None = None) -> Sizes:
+        """How full the context window is, or would be; costs the same however long the conversation."""
         history = self.journal.history
+        size = history.size if conversation is None else conversation
         return Sizes(
             self._endpoint.window if self._endpoint else DEFAULT_WINDOW,
             len(history.system) // CHARS_PER_TOKEN,
-            history.size // CHARS_PER_TOKEN,
+            size // CHARS_PER_TOKEN,
             self.offer.size // CHARS_PER_TOKEN,
         )
 

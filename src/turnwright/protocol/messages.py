@@ -29,11 +29,12 @@ class User(msgspec.Struct, frozen=True):
 
 
 class Assistant(msgspec.Struct, frozen=True):
-    """One reply of the model."""
+    """One reply of the model; `reasoning_data` is what its provider wants back with it, in its own form."""
 
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: str = ""
+    reasoning_data: str | None = None
 
 
 class ToolOutput(msgspec.Struct, frozen=True):
@@ -69,7 +70,7 @@ FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "unknow
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """A model's whole answer to one request."""
+    """A model's whole answer to one request; `reasoning_data` is for its provider alone."""
 
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -79,3 +80,4 @@ class Reply(msgspec.Struct, frozen=True):
     model: str | None = None
     api_call_id: str | None = None
     provider_call_id: str | None = None
+    reasoning_data: str | None = None

@@ -1,16 +1,20 @@
 """The history that the model sees: a pure fold of the log."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
+
+import msgspec
 
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
+from turnwright.protocol.events.compaction import CompactionComplete
 from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, ToolRequest, UserMessage
 from turnwright.protocol.events.tools import ToolComplete
 from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
 
+SUMMARY_START = "The conversation before this was compacted. This is the summary of it:"
 INTERRUPTED = "The execution of this tool, or a previous tool was interrupted."
 
 
@@ -52,8 +56,12 @@ class History:
                 self.close()
                 calls = tuple(tool_call(request) for request in data.tool_requests)
                 if data.content or calls:
-                    self._add(Assistant(data.content, calls, data.reasoning_text or ""))
+                    self._add(
+                        Assistant(data.content, calls, data.reasoning_text or "", data.reasoning_opaque)
+                    )
                 self.open = dict.fromkeys(call.id for call in calls)
+            case CompactionComplete(success=True) as data:
+                self._compact(data)
             case ToolComplete() as data if data.tool_call_id in self.open:
                 if self.open[data.tool_call_id] is None:
                     self.open[data.tool_call_id] = tool_output(data)
@@ -70,6 +78,18 @@ class History:
             self._add(output or ToolOutput(call_id, INTERRUPTED))
         self.open = {}
 
+    def _compact(self, data: CompactionComplete) -> None:
+        """Put the summary in the place of the first messages."""
+        kept = self.messages[data.messages_removed or 0 :]
+        self.messages = [summary_message(data.summary_content or ""), *kept]
+        self.size = self.length(self.messages)
+        self.epoch += 1
+
+    @staticmethod
+    def length(messages: Iterable[Message]) -> int:
+        """How long messages are, in characters."""
+        return sum(map(_length, messages))
+
     def _amend(self, call_id: str, arguments: dict[str, Any]) -> None:
         """Show the model the arguments that were used; no request has carried this reply yet."""
         reply = self.messages[-1]
@@ -79,13 +99,21 @@ class History:
                 ToolCall(call.id, call.name, text) if call.id == call_id else call
                 for call in reply.tool_calls
             )
-            self.messages[-1] = Assistant(reply.content, calls, reply.reasoning)
+            self.messages[-1] = msgspec.structs.replace(reply, tool_calls=calls)
 
     def _add(self, message: Message) -> None:
         self.messages.append(message)
-        self.size += len(message.content)
-        if isinstance(message, Assistant):
-            self.size += sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
+        self.size += _length(message)
+
+
+def _length(message: Message) -> int:
+    calls = message.tool_calls if isinstance(message, Assistant) else ()
+    return len(message.content) + sum(len(call.name) + len(call.arguments) for call in calls)
+
+
+def summary_message(summary: str) -> User:
+    """The summary as the model reads it, in the place of what it summarises."""
+    return User(f"{SUMMARY_START}\n\n{summary}")
 
 
 def user_message(data: UserMessage) -> User:

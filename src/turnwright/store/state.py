@@ -3,6 +3,7 @@
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events import questions
 from turnwright.protocol.events.base import Data
+from turnwright.protocol.events.compaction import CompactionComplete
 from turnwright.protocol.events.conversation import (
     AssistantMessage,
     ToolRequest,
@@ -44,7 +45,8 @@ class State:
         self.title: str | None = None
         self.prompts = 0
         self.turns = 0
-        self.open_turns: dict[str, str | None] = {}
+        self.compactions = 0
+        self.open_turns: dict[tuple[str | None, str], None] = {}
         self.open_calls: dict[str, ToolRequest] = {}
         self.questions: dict[str, Question] = {}
         self.usage = Usage()
@@ -62,6 +64,9 @@ class State:
         match data:
             case TurnStart():
                 self.turns += 1
+                self.open_turns[event.agent_id, data.turn_id] = None
+            case TurnEnd():
+                self.open_turns.pop((event.agent_id, data.turn_id), None)
             case UsageRecord():
                 self.usage.record(data.usage)
             case ToolComplete():
@@ -82,6 +87,8 @@ class State:
                 self.reasoning_effort = data.reasoning_effort
             case SessionResume():
                 self.context = data.context
+            case CompactionComplete(success=True):
+                self.compactions += 1
             case ContextChanged():
                 self.context = data
             case ModelChange():
@@ -96,10 +103,6 @@ class State:
                 if data.content and not data.is_autopilot_continuation:
                     self.prompts += 1
                     self.title = self.title or data.content[:TITLE_LIMIT]
-            case TurnStart():
-                self.open_turns[data.turn_id] = data.interaction_id
-            case TurnEnd():
-                self.open_turns.pop(data.turn_id, None)
             case AssistantMessage():
                 self.open_calls = {request.tool_call_id: request for request in data.tool_requests}
             case ToolComplete():

@@ -128,6 +128,7 @@ class AssistantMessage(Data):
     turn_id: str | None = None
     output_tokens: int | None = None
     reasoning_text: str | None = None
+    reasoning_opaque: str | None = None
     request_id: str | None = None
     api_call_id: str | None = None
     originating_message_id: str | None = None

@@ -1,0 +1,216 @@
+"""Compaction: the conversation so far gives way to a summary that the model writes.
+
+Its request is a turn like any other, with an agentId of its own, and no `assistant.message`: a client that
+waits for the answer must not take the summary for it. The log keeps everything.
+"""
+
+import logging
+import re
+import time
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+
+from turnwright.errors import ProviderError
+from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart, Trigger
+from turnwright.protocol.events.conversation import TurnEnd, TurnStart
+from turnwright.protocol.events.session import UsageRecord
+from turnwright.protocol.messages import Reply, Usage, User
+from turnwright.providers.base import ModelRequest
+from turnwright.store.history import summary_message
+
+if TYPE_CHECKING:
+    from turnwright.engine.session import Session
+
+log = logging.getLogger(__name__)
+
+AGENT = "compaction"
+FEWEST_MESSAGES = 2
+GROWTH = 2.0
+
+INSTRUCTIONS = (
+    "Please create a detailed summary of the conversation so far. The history is being compacted: what you "
+    "write takes its place, and you go on from it without seeing the rest again. Call no tools. Write these "
+    "sections:\n"
+    "<overview>what the user wants, and where the work stands</overview>\n"
+    "<history>what was said and done, in order, with every result that still matters</history>\n"
+    "<technical_details>names, paths, values, decisions and their reasons</technical_details>\n"
+    "<next_steps>what is left to do</next_steps>\n"
+    "<checkpoint_title>two to six words</checkpoint_title>"
+)
+
+
+class Compaction:
+    """Decides when the conversation is summarised, and does it: never twice at once."""
+
+    def __init__(self, s: "Session") -> None:
+        self._s = s
+        self._lock = anyio.Lock()
+        self._scope: anyio.CancelScope | None = None
+        self._attempted = False
+        self._left = 0
+
+    def is_due(self, share: float) -> bool:
+        """Whether the window is full beyond a share of it, and summarising can help.
+
+        It can't when little was said, when the last summary left the conversation about as long as it is, or,
+        after a first attempt, when the prompt and the tools alone fill that share.
+        """
+        sizes = self._s.context_sizes()
+        room = share * sizes.limit
+        if sizes.total < room or self._cut() < FEWEST_MESSAGES:
+            return False
+        if self._attempted and sizes.system + sizes.tools >= room:
+            return False
+        return sizes.conversation > self._left * GROWTH
+
+    @property
+    def is_running(self) -> bool:
+        return self._lock.locked()
+
+    def cancel(self) -> bool:
+        """Give up a summary that is being written; False when there is none."""
+        if self._scope is None:
+            return False
+        self._scope.cancel()
+        return True
+
+    async def run(self, trigger: Trigger, instructions: str | None = None) -> CompactionComplete | None:
+        """Summarise what there is now; wait for one that is under way instead of starting a second."""
+        if self._lock.locked():
+            async with self._lock:
+                return None
+        async with self._lock:
+            done: CompactionComplete | None = None
+            with anyio.CancelScope() as self._scope:
+                done = await self._compact(trigger, instructions)
+            self._scope = None
+            return done
+
+    async def _compact(self, trigger: Trigger, instructions: str | None) -> CompactionComplete:
+        s = self._s
+        self._attempted = True
+        await s.ensure_endpoint()
+        sizes, cut = s.context_sizes(), self._cut()
+        s.emit(
+            CompactionStart(
+                sizes.total, sizes.limit, sizes.system, sizes.conversation, sizes.tools, trigger, s.model
+            )
+        )
+        done = CompactionComplete(
+            False,
+            trigger,
+            "The summary was given up.",
+            pre_compaction_tokens=sizes.total,
+            pre_compaction_messages_length=cut + 1,
+            token_limit=sizes.limit,
+            custom_instructions=instructions,
+        )
+        try:
+            reply, took = await self._summarise(cut, instructions)
+        except ProviderError as error:
+            done.error = str(error)
+        else:
+            done.error = None if reply.content.strip() else "The model wrote no summary."
+            done.success = done.error is None
+            done.request_id = reply.provider_call_id
+            done.compaction_tokens_used = tokens_used(reply.usage, took, s.model)
+            if done.success:
+                done.summary_content, done.messages_removed = reply.content, cut
+                done.checkpoint_number = s.journal.state.compactions + 1
+                done.checkpoint_path = await self._checkpoint(done.checkpoint_number, reply.content)
+                self._measure(done, sizes.total)
+        finally:
+            s.emit(done)
+            self._left = s.context_sizes().conversation
+        return done
+
+    def _cut(self) -> int:
+        """How many messages can go: never a reply whose calls are still open."""
+        history = self._s.journal.history
+        return len(history.messages) - (1 if history.open else 0)
+
+    async def _summarise(self, cut: int, instructions: str | None) -> tuple[Reply, float]:
+        """One request to the model, as a turn of its own; how many milliseconds it took."""
+        s, history = self._s, self._s.journal.history
+        asked = f"{INSTRUCTIONS}\n\n{instructions}" if instructions else INSTRUCTIONS
+        request = ModelRequest(
+            model=s.endpoint.wire_model,
+            system=history.system,
+            messages=[*history.messages[:cut], User(asked)],
+            tools=s.tools.definitions,
+            conversation=f"{s.id}/{AGENT}",
+            epoch=history.epoch,
+            headers=s.request_headers,
+            vision=s.endpoint.vision,
+        )
+        turn_id, sent = str(s.journal.state.compactions), _Sent()
+        s.emit(TurnStart(turn_id), agent_id=AGENT)
+        started = time.perf_counter()
+        try:
+            reply = await s.endpoint.provider.respond(request, sent)
+            took = (time.perf_counter() - started) * 1000
+            usage = tokens_used(reply.usage, took, s.model)
+            s.emit(UsageRecord({**usage, "initiator": AGENT}), agent_id=AGENT)
+            return reply, took
+        finally:
+            await s.journal.settle(TurnEnd(turn_id, sent.was_sent), agent_id=AGENT)
+
+    def _measure(self, done: CompactionComplete, before: int) -> None:
+        """Estimate what is left, as the history will be."""
+        s = self._s
+        history = s.journal.history
+        removed = history.length(history.messages[: done.messages_removed])
+        kept = history.size - removed + len(summary_message(done.summary_content or "").content)
+        sizes = s.context_sizes(kept)
+        done.post_compaction_tokens = sizes.total
+        done.tokens_removed = before - sizes.total
+        done.system_tokens = sizes.system
+        done.conversation_tokens = sizes.conversation
+        done.tool_definitions_tokens = sizes.tools
+
+    async def _checkpoint(self, number: int, summary: str) -> str | None:
+        """Keep the summary as a file in the session's folder; None when it can't be written."""
+        title = re.search("<checkpoint_title>(.*?)</checkpoint_title>", summary, re.DOTALL)
+        slug = re.sub("[^a-z0-9]+", "-", title.group(1).lower() if title else "").strip("-")[:60]
+        path = self._s.folder / "checkpoints" / f"{number:03}-{slug or 'checkpoint'}.md"
+
+        def write() -> None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(summary, "utf-8", "replace")
+
+        try:
+            await anyio.to_thread.run_sync(write)
+        except OSError as error:
+            log.warning("session %s: can't write %s: %s", self._s.id, path, error.strerror)
+            return None
+        return str(path)
+
+
+class _Sent:
+    """Hears only whether the request went out."""
+
+    def __init__(self) -> None:
+        self.was_sent = False
+
+    def sent(self) -> None:
+        self.was_sent = True
+
+    def text(self, delta: str) -> None:
+        pass
+
+    def reasoning(self, delta: str) -> None:
+        pass
+
+
+def tokens_used(usage: Usage, milliseconds: float, model: str) -> dict[str, object]:
+    """What a summary cost, in the wire's shape."""
+    return {
+        "model": model,
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "cacheReadTokens": usage.cache_read_tokens,
+        "cacheWriteTokens": usage.cache_write_tokens,
+        "duration": round(milliseconds),
+    }

@@ -1,0 +1,44 @@
+"""Events of a conversation that is summarised because it has grown too long."""
+
+from typing import Any, Literal
+
+from turnwright.protocol.events.base import Data, event
+
+Trigger = Literal["threshold", "context_limit", "manual"]
+
+
+@event("session.compaction_start")
+class CompactionStart(Data):
+    """A summary was asked for; counts are tokens, estimated, before it."""
+
+    current_tokens: int
+    token_limit: int
+    system_tokens: int
+    conversation_tokens: int
+    tool_definitions_tokens: int
+    trigger: Trigger
+    model: str | None = None
+
+
+@event("session.compaction_complete")
+class CompactionComplete(Data):
+    """The first `messages_removed` messages gave way to the summary; or, without success, nothing changed."""
+
+    success: bool
+    trigger: Trigger
+    error: str | None = None
+    summary_content: str | None = None
+    messages_removed: int | None = None
+    tokens_removed: int | None = None
+    pre_compaction_tokens: int | None = None
+    pre_compaction_messages_length: int | None = None
+    post_compaction_tokens: int | None = None
+    system_tokens: int | None = None
+    conversation_tokens: int | None = None
+    tool_definitions_tokens: int | None = None
+    token_limit: int | None = None
+    checkpoint_number: int | None = None
+    checkpoint_path: str | None = None
+    request_id: str | None = None
+    custom_instructions: str | None = None
+    compaction_tokens_used: Any = None

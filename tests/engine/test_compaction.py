@@ -1,0 +1,259 @@
+"""Conversations that grow too long give way to a summary, and go on."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.cases.scene import Scene, scene
+from tests.engine.harness import Recorder, answer_everything, app_tools, say
+from turnwright.engine.compaction import INSTRUCTIONS
+from turnwright.engine.endpoint import Endpoint
+from turnwright.engine.runtime import Runtime
+from turnwright.errors import ProviderError
+from turnwright.protocol.envelope import parse
+from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart
+from turnwright.protocol.events.conversation import AssistantMessage, TurnEnd, TurnStart
+from turnwright.protocol.messages import Message, Reply, ToolOutput, User
+from turnwright.protocol.options import InfiniteSessions, SessionOptions
+from turnwright.providers.base import ModelInfo, ModelRequest
+from turnwright.providers.scripted import Scripted, calls, check_history, text
+from turnwright.store.history import History
+from turnwright.store.memory import MemoryStore
+
+pytestmark = pytest.mark.anyio
+
+SUMMARY = "<overview>all of it</overview><checkpoint_title>The Long Road</checkpoint_title>"
+LONG = "x" * 4000
+"""A thousand tokens, as they are estimated."""
+
+
+def is_summary(request: ModelRequest) -> bool:
+    last = request.messages[-1]
+    return isinstance(last, User) and last.content.startswith(INSTRUCTIONS)
+
+
+class Talker(Scripted):
+    """Answers prompts with a long text, and requests for a summary with one."""
+
+    def __init__(self, *, first: Sequence[Reply | ProviderError] = (), reply: str = LONG) -> None:
+        super().__init__([*first])
+        self._reply = reply
+        self.gate: anyio.Event | None = None
+
+    async def respond(self, request: ModelRequest, progress: Any) -> Reply:
+        summary = is_summary(request)
+        if summary and self.gate:
+            await self.gate.wait()
+        self.steps.insert(0 if summary else len(self.steps), text(SUMMARY if summary else self._reply))
+        return await super().respond(request, progress)
+
+
+class Window:
+    """One provider with a context window of so many tokens."""
+
+    def __init__(self, provider: Scripted, window: int) -> None:
+        self._provider = provider
+        self._window = window
+
+    async def find(self, options: SessionOptions, model: str | None) -> Endpoint:
+        return Endpoint(self._provider, "m", "m", window=self._window)
+
+    async def models(self, options: SessionOptions) -> list[ModelInfo]:
+        return await self._provider.models()
+
+
+class Conversation:
+    """A session whose model has a window of so many tokens."""
+
+    def __init__(self, tmp_path: Path, model: Scripted, window: int, **options: Any) -> None:
+        self.store = MemoryStore(tmp_path / "state")
+        self.model = model
+        self.client = Recorder()
+        self._runtime = Runtime(self.store, Window(model, window), home=tmp_path, environment={})
+        self._options = SessionOptions(working_directory=str(tmp_path), **options)
+
+    async def __aenter__(self) -> Scene:
+        await self._runtime.__aenter__()
+        session = await self._runtime.create(self._options, self.client)
+        self.client.on_event = answer_everything(session)
+        return Scene(self._runtime, session, self.client, self.model)
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._runtime.__aexit__(*error)
+
+
+def starts(at: Scene) -> int:
+    return len(at.all(TurnStart))
+
+
+async def test_a_window_that_fills_up_is_summarised_and_the_conversation_goes_on(tmp_path: Path) -> None:
+    model = Talker()
+    async with Conversation(tmp_path, model, 5000) as at:
+        for number in range(8):
+            await at.prompt(f"prompt {number}")
+        await at.client.until("session.compaction_complete")
+        first = at.all(CompactionComplete)[0]
+        assert first.success
+        assert first.summary_content == SUMMARY
+        assert first.trigger == "threshold"
+        assert (first.tokens_removed or 0) > 1000
+        assert model.problems == []
+        assert all(sum(len(m.content) for m in r.messages) < 5000 * 4 for r in model.requests)
+        assert SUMMARY in at.session.journal.history.messages[0].content
+        assert starts(at) == len(at.all(TurnEnd)) == len(model.requests)
+        assert len(at.all(AssistantMessage)) == 8
+        path = Path(str(first.checkpoint_path))
+        assert (path.name, path.read_text()) == ("001-the-long-road.md", SUMMARY)
+
+
+async def test_the_summary_is_a_turn_of_its_own_agent_and_replay_gives_the_same_history(
+    tmp_path: Path,
+) -> None:
+    model = Talker()
+    conversation = Conversation(tmp_path, model, 5000)
+    async with conversation as at:
+        for number in range(6):
+            await at.prompt(f"prompt {number}")
+        await at.client.until("session.compaction_complete")
+        agents = {e.agent_id for e in at.client.events if isinstance(e.data, TurnStart | TurnEnd)}
+        assert agents == {None, "compaction"}
+        replayed = History()
+        for line in conversation.store.logs[at.session.id].lines:
+            replayed.apply(parse(line))
+        assert replayed.messages == at.session.journal.history.messages
+        assert replayed.size == at.session.journal.history.size
+
+
+async def test_the_run_goes_on_while_the_summary_is_written_in_the_background(tmp_path: Path) -> None:
+    model = Talker()
+    model.gate = anyio.Event()
+    limits = InfiniteSessions(True, 0.3, 0.99)
+    async with Conversation(tmp_path, model, 10_000, infinite_sessions=limits) as at:
+        for number in range(5):
+            await at.prompt(f"prompt {number}")
+        assert at.client.count("session.compaction_start") == 1
+        assert at.client.count("session.compaction_complete") == 0
+        model.gate.set()
+        await at.client.until("session.compaction_complete")
+        kept = at.session.journal.history.messages
+        assert kept[0].content.endswith(SUMMARY)
+        assert kept[-2].content.endswith("prompt 4")
+        await at.prompt("go on")
+        assert model.problems == []
+
+
+async def test_a_cut_never_parts_a_call_from_its_result(tmp_path: Path) -> None:
+    """B41"""
+    two = calls(("a", "ok", "{}"), ("b", "ok", "{}"))
+    model = Talker(first=[two])
+    async with Conversation(tmp_path, model, 100_000, tools=app_tools("ok")) as at:
+        client = at.client
+        client.on_event = lambda event: None
+        say(at.session, "go")
+        await client.until("external_tool.requested", 2)
+        done = await at.session.compaction.run("manual")
+        assert done is not None
+        assert done.messages_removed == 1
+        at.session.abort()
+        await client.until("session.idle")
+        await at.session.compaction.run("manual")
+        client.on_event = answer_everything(at.session)
+        await at.prompt("and now?")
+        assert model.problems == []
+        assert not any(isinstance(m, ToolOutput) for m in at.session.journal.history.messages)
+
+
+async def test_two_wishes_for_a_summary_are_one_summary(tmp_path: Path) -> None:
+    """B42"""
+    model = Talker()
+    async with Conversation(tmp_path, model, 100_000) as at:
+        await at.prompt("go")
+        model.gate = anyio.Event()
+        async with anyio.create_task_group() as group:
+            group.start_soon(at.session.compaction.run, "manual")
+            group.start_soon(at.session.compaction.run, "manual")
+            await at.client.until("session.compaction_start")
+            model.gate.set()
+        assert len(at.all(CompactionStart)) == len(at.all(CompactionComplete)) == 1
+
+
+async def test_a_window_that_the_prompt_alone_fills_is_not_summarised_for_ever(tmp_path: Path) -> None:
+    """B38"""
+    model = Talker(reply="short")
+    async with Conversation(tmp_path, model, 200) as at:
+        for number in range(6):
+            await at.prompt(f"prompt {number}")
+        assert len(at.all(CompactionComplete)) <= 1
+        assert at.client.count("session.error") == 0
+
+
+async def test_a_request_that_is_too_long_is_summarised_once_and_sent_again(tmp_path: Path) -> None:
+    too_long = ProviderError("the prompt is too long", kind="context_limit", status=400)
+    model = Talker(first=[text("one"), too_long])
+    async with Conversation(tmp_path, model, 100_000) as at:
+        await at.prompt("first")
+        await at.prompt("second")
+        assert [done.trigger for done in at.all(CompactionComplete)] == ["context_limit"]
+        assert at.client.count("session.error") == 0
+        assert starts(at) == len(model.requests) == 4
+
+
+async def test_what_stays_too_long_is_an_error_after_one_attempt(tmp_path: Path) -> None:
+    too_long = ProviderError("the prompt is too long", kind="context_limit", status=400)
+    model = Talker(first=[text("one"), too_long, too_long])
+    async with Conversation(tmp_path, model, 100_000) as at:
+        await at.prompt("first")
+        await at.prompt("second")
+        assert len(at.all(CompactionComplete)) == 1
+        assert at.client.types[-3:] == ["session.error", "assistant.idle", "session.idle"]
+
+
+async def test_a_summary_that_fails_changes_nothing(tmp_path: Path) -> None:
+    async with scene(tmp_path, [text("one"), ProviderError("no", status=500)]) as at:
+        await at.prompt("go")
+        before = list(at.session.journal.history.messages)
+        done = await at.session.compaction.run("manual")
+        assert done is not None
+        assert (done.success, done.error) == (False, "no")
+        assert at.session.journal.history.messages == before
+
+
+async def test_nothing_is_summarised_when_the_app_does_not_want_it(tmp_path: Path) -> None:
+    model = Talker()
+    async with Conversation(tmp_path, model, 3000, infinite_sessions=InfiniteSessions(False)) as at:
+        for number in range(6):
+            await at.prompt(f"prompt {number}")
+        assert at.client.count("session.compaction_start") == 0
+
+
+async def test_a_long_conversation_with_tools_stays_valid_through_many_summaries(tmp_path: Path) -> None:
+    class Worker(Talker):
+        """Every third reply is an answer, the others call a tool; the model counts what it was sent."""
+
+        turns = 0
+
+        async def respond(self, request: ModelRequest, progress: Any) -> Reply:
+            if is_summary(request):
+                return await super().respond(request, progress)
+            self.turns += 1
+            wanted = self.turns % 3
+            self.steps.insert(0, calls((f"c{self.turns}", "ok", "{}")) if wanted else text(LONG))
+            self.requests_checked(request.messages)
+            return await Scripted.respond(self, request, progress)
+
+        def requests_checked(self, messages: Sequence[Message]) -> None:
+            assert check_history(messages) == []
+
+    model = Worker()
+    async with Conversation(tmp_path, model, 6000, tools=app_tools("ok")) as at:
+        for number in range(60):
+            await at.prompt(f"prompt {number}")
+        while at.session.compaction.is_running:
+            await anyio.lowlevel.checkpoint()
+        assert model.turns == 180
+        assert len(at.all(CompactionComplete)) > 5
+        assert starts(at) == len(model.requests)
+        assert model.problems == []
