@@ -132,6 +132,21 @@ async def test_a_hook_can_allow_what_would_be_asked_but_never_skip_a_question_it
         assert client.count("permission.requested") == asked
 
 
+@pytest.mark.parametrize("answer", [True, False])
+async def test_a_hook_that_wants_a_question_gets_one_though_everything_is_allowed(
+    tmp_path: Path, answer: bool
+) -> None:
+    client = Hooked(preToolUse={"permissionDecision": "ask"})
+    tool = {"machine": [LocalTool("ok")], "client": client, "hooks": True}
+    async with scene(tmp_path, [ONE_CALL, text(".")], request_permission=answer, **tool) as at:
+        client.on_event = answer_everything(at.session)
+        at.session.permissions.approve_all = True
+        await at.prompt("go")
+        assert client.count("permission.requested") == int(answer)
+        denied = "Permission denied and could not request permission from user"
+        assert results(at.model.requests[1]) == {"a": "ok" if answer else denied}
+
+
 async def test_a_result_is_replaced_added_to_and_hidden_from_people(tmp_path: Path) -> None:
     client = Hooked(
         postToolUse={

@@ -77,12 +77,14 @@ class Journal:
         event = self._append(data, None, agent_id)
         self._held = [event]
         try:
-            with anyio.CancelScope(shield=True), anyio.move_on_after(SYNC_TIMEOUT):
+            with anyio.CancelScope(shield=True), anyio.move_on_after(SYNC_TIMEOUT) as waiting:
                 await anyio.to_thread.run_sync(self.log.sync, abandon_on_cancel=True)
+            if waiting.cancelled_caught:
+                log.warning("the disk did not answer in %d s: going on without it", SYNC_TIMEOUT)
         finally:
             held, self._held = self._held, None
-            for waiting in held:
-                self._publish(waiting)
+            for late in held:
+                self._publish(late)
         return event
 
     def _append(self, data: Data, ephemeral: bool | None, agent_id: str | None) -> Event:

@@ -57,11 +57,16 @@ class Permissions:
     async def check(
         self, request: PermissionRequest, *, cwd: Path, place: str, askable: bool, hook: str | None
     ) -> Verdict:
-        """Decide; `askable` tells whether a client answers questions, `hook` what a hook has decided."""
+        """Decide; `askable` tells whether a client answers questions, `hook` what a hook has decided.
+
+        A hook's `ask` is a question for the user, whatever was allowed before.
+        """
         ruled = self.rules.decide(request, cwd)
         if ruled == "deny":
             return Verdict(False, "Permission denied by the rules of this session")
-        if self.approve_all or ruled == "allow" or hook == "allow" or self.approvals.cover(request, place):
+        if hook != "ask" and (
+            self.approve_all or ruled == "allow" or hook == "allow" or self.approvals.cover(request, place)
+        ):
             return ALLOWED
         if askable:
             return await self._ask(request, wire.new_id(), place)

@@ -12,6 +12,7 @@ from turnwright.protocol import wire
 from turnwright.protocol.events.session import Info
 from turnwright.protocol.events.tools import FileEdited, ToolComplete, ToolFailure, ToolSuccess
 from turnwright.protocol.messages import ToolCall
+from turnwright.protocol.permissions import CustomTool
 from turnwright.store.history import INTERRUPTED
 from turnwright.tools.base import FileEdit, Tool, ToolResult, failure
 
@@ -99,6 +100,8 @@ async def _permitted(
         )
     invocation = s.invocation(call_id, arguments)
     request = tool.permission(invocation)
+    if request is None and hook == "ask":
+        request = CustomTool(name, tool.definition.description, arguments)
     verdict = ALLOWED
     if request is not None:
         request.tool_call_id = call_id
