@@ -21,20 +21,12 @@ class JsonlLog:
         self.size = os.fstat(self._fd).st_size
 
     def append(self, line: bytes) -> None:
-        if os.fstat(self._fd).st_nlink == 0:
-            self._restore()
-        record = line + b"\n"
         try:
-            written = os.write(self._fd, record)
-            if written != len(record):
-                raise OSError(f"only {written} of {len(record)} bytes were written")
+            if os.fstat(self._fd).st_nlink == 0:
+                self._restore()
+            self._write(line + b"\n")
         except OSError as error:
-            with suppress(OSError):
-                os.ftruncate(self._fd, self.size)
-            raise StoreError(
-                f"can't write to the session's log {self._path}: {error.strerror or error}"
-            ) from error
-        self.size += written
+            raise StoreError(f"can't write to the session's log {self._path}: {error.strerror}") from error
 
     def sync(self) -> None:
         try:
@@ -51,16 +43,18 @@ class JsonlLog:
     def rewrite(self, lines: Iterable[bytes]) -> None:
         draft = self._path.with_name(f"{LOG_NAME}.{os.getpid()}.new")
         try:
-            with draft.open("wb") as file:
+            with open(_open(draft, os.O_TRUNC), "wb") as file:
                 file.writelines(line + b"\n" for line in lines)
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(self._path)
         except OSError as error:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink()
             raise StoreError(f"can't rewrite the session's log {self._path}: {error.strerror}") from error
+        fd = _open(self._path)  # before the old one is closed: when it fails, that is still the log
         self.close()
-        self._fd = _open(self._path)
+        self._fd = fd
         self.size = os.fstat(self._fd).st_size
 
     def close(self) -> None:
@@ -68,10 +62,22 @@ class JsonlLog:
             os.close(self._fd)
             self._fd = -1
 
+    def _write(self, record: bytes) -> None:
+        """Write it whole, or take back what was written of it."""
+        rest = memoryview(record)
+        try:
+            while rest:
+                rest = rest[os.write(self._fd, rest) :]  # what follows a short write says why it was short
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._fd, self.size)
+            raise
+        self.size += len(record)
+
     def _restore(self) -> None:
         """Someone removed the file under a live session: write what it held, which is still open to us."""
         held = list(self.read())
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.rewrite(held)
 
 
@@ -95,7 +101,10 @@ class JsonlStore:
         path = self.folder(session_id) / LOG_NAME
         if not path.is_file():
             raise SessionNotFound(f"Session not found: {session_id}")
-        _mend_tail(path)
+        try:
+            _mend_tail(path)
+        except OSError as error:
+            raise StoreError(f"can't open the session's log {path}: {error.strerror}") from error
         return JsonlLog(path)
 
     def ids(self) -> list[str]:
@@ -116,9 +125,9 @@ class JsonlStore:
         return self.root / check_session_id(session_id)
 
 
-def _open(path: Path) -> int:
+def _open(path: Path, flags: int = 0) -> int:
     try:
-        return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | flags, 0o600)
     except OSError as error:
         raise StoreError(f"can't open the session's log {path}: {error.strerror}") from error
 

@@ -1,0 +1,84 @@
+"""A session's file when the disk or the home is not as it should be."""
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from turnwright.errors import StoreError
+from turnwright.store.jsonl import JsonlLog, JsonlStore
+
+LINES = [b'{"n":0}', b'{"n":1}', b'{"n":2}']
+
+
+def a_log(home: Path) -> JsonlLog:
+    """The log of a new session, with two lines in it."""
+    log = JsonlStore(home / "session-state").create("s")
+    for line in LINES[:2]:
+        log.append(line)
+    return log
+
+
+def empty(home: Path) -> Path:
+    """Remove the session's folder; where it was."""
+    folder = home / "session-state" / "s"
+    (folder / "events.jsonl").unlink()
+    folder.rmdir()
+    return folder
+
+
+def test_a_home_that_was_emptied_gets_the_log_back_for_the_user_alone(tmp_path: Path) -> None:
+    log = a_log(tmp_path)
+    folder = empty(tmp_path)
+    log.append(LINES[2])
+    log.close()
+    file = folder / "events.jsonl"
+    assert file.read_bytes().splitlines() == LINES
+    assert (folder.stat().st_mode & 0o777, file.stat().st_mode & 0o777) == (0o700, 0o600)
+
+
+def test_a_home_that_cannot_be_made_again_is_a_store_error_until_it_can(tmp_path: Path) -> None:
+    log = a_log(tmp_path)
+    folder = empty(tmp_path)
+    folder.write_bytes(b"in the way")
+    with pytest.raises(StoreError, match=r"can't write .*: (File exists|Not a directory)"):
+        log.append(LINES[2])
+    folder.unlink()
+    log.append(LINES[2])
+    log.close()
+    assert (folder / "events.jsonl").read_bytes().splitlines() == LINES
+
+
+def test_a_log_that_cannot_be_opened_anew_stays_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = a_log(tmp_path)
+    real = os.open
+
+    def no_more_files(path: str | Path, flags: int, mode: int = 0o777) -> int:
+        if Path(path).name == "events.jsonl":
+            raise OSError(24, "Too many open files")
+        return real(path, flags, mode)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", no_more_files)
+        with pytest.raises(StoreError, match=r"can't open .*: Too many open files"):
+            log.rewrite(LINES[:1])
+    log.append(LINES[2])
+    assert list(log.read()) == LINES
+    log.close()
+
+
+def test_a_line_for_which_there_is_no_room_is_taken_back_and_the_error_says_why(tmp_path: Path) -> None:
+    log = a_log(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(StoreError, match=r"can't write .*: File too large"):
+            log.append(b"x" * 200)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    log.append(LINES[2])
+    assert list(log.read()) == LINES
+    log.close()
