@@ -137,8 +137,14 @@ async def test_a_hook_that_wants_a_question_gets_one_though_everything_is_allowe
     tmp_path: Path, answer: bool
 ) -> None:
     client = Hooked(preToolUse={"permissionDecision": "ask"})
-    tool = {"machine": [LocalTool("ok")], "client": client, "hooks": True}
-    async with scene(tmp_path, [ONE_CALL, text(".")], request_permission=answer, **tool) as at:
+    async with scene(
+        tmp_path,
+        [ONE_CALL, text(".")],
+        machine=[LocalTool("ok")],
+        client=client,
+        hooks=True,
+        request_permission=answer,
+    ) as at:
         client.on_event = answer_everything(at.session)
         at.session.permissions.approve_all = True
         await at.prompt("go")
