@@ -63,6 +63,17 @@ async def test_half_a_surrogate_pair_goes_out_as_a_replacement(kind: str) -> Non
         assert decoded(await peer.call("echo", {"value": "\udc00"})) == {"value": "\ufffd"}
 
 
+async def test_half_a_surrogate_pair_that_is_escaped_comes_in_as_a_replacement(kind: str) -> None:
+    """B47: JavaScript writes such an escape for text that was cut within an emoji."""
+    async with transport_to_service(kind) as transport:
+        await transport.send(
+            [rb'{"id":1,"method":"echo","params":{"value":"cut \ud83d, not \\ud83d or \ud83d\udd11"}}']
+        )
+        assert await replies(transport, 1) == [
+            {"jsonrpc": "2.0", "id": 1, "result": {"value": "cut \ufffd, not \\ud83d or \U0001f511"}}
+        ]
+
+
 async def test_errors_come_back_as_the_service_raised_them(kind: str) -> None:
     async with peer_of_service(kind) as peer:
         methods = ("decline", "miss", "doubt", "breakDown", "loop")

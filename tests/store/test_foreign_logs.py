@@ -10,6 +10,8 @@ from tests.cases.wired import serving
 from tests.engine.harness import Recorder, options, running
 from tests.store.logs import bring, events_of, lines_of
 from turnwright.protocol import wire
+from turnwright.protocol.envelope import parse
+from turnwright.protocol.events.conversation import UserMessage
 from turnwright.protocol.events.session import Shutdown
 from turnwright.protocol.messages import Assistant, ToolCall, ToolOutput, User
 from turnwright.providers.scripted import Scripted, text
@@ -50,6 +52,13 @@ async def test_it_is_listed_with_its_place_and_title(name: str, tmp_path: Path) 
             ]
         }
         server.log_of(session_id).unlink()  # a killed session's turn is open, which the server's end minds
+
+
+def test_an_event_whose_text_was_cut_within_an_emoji_is_read_and_kept_as_it_was() -> None:
+    """B47: JavaScript writes half of the pair as an escape, which strict parsers refuse."""
+    line = rb'{"type":"user.message","data":{"content":"a rose \ud83c"},"id":"1"}'
+    event = parse(line)
+    assert (event.data, event.encoded) == (UserMessage("a rose \ufffd"), line)
 
 
 @pytest.mark.parametrize("name", TITLES)

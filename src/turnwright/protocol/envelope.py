@@ -81,7 +81,10 @@ def seal(
 def parse(line: bytes) -> Event:
     """Read one line of a log. Raises InvalidParams when it isn't an event."""
     try:
-        found = _decoder.decode(line)
+        try:
+            found = _decoder.decode(line)
+        except msgspec.DecodeError:
+            found = _decoder.decode(wire.whole(line))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InvalidParams(wire.explain(error)) from error
     return Event(

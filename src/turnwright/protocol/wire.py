@@ -27,6 +27,8 @@ class Wire(msgspec.Struct, rename="camel", omit_defaults=True):
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_HALF = re.compile(rb"\\u[dD][89a-fA-F][\da-fA-F]{2}")
+_PAIR_OR_ESCAPE = re.compile(rb"(\\u[dD][89abAB]..\\u[dD][c-fC-F]..)|" + _HALF.pattern + rb"|\\.", re.DOTALL)
 
 
 def encode(value: object) -> bytes:
@@ -55,10 +57,27 @@ def _without_surrogates(value: Json) -> Json:
             return value
 
 
+def whole(data: bytes | bytearray | memoryview | Raw) -> bytes:
+    """Return JSON in which each escape of half of a surrogate pair is one of U+FFFD.
+
+    JavaScript and Python write such escapes for text that was cut within an emoji; msgspec refuses them.
+    """
+    text = bytes(data)
+    return _PAIR_OR_ESCAPE.sub(_whole, text) if _HALF.search(text) else text
+
+
+def _whole(escape: re.Match[bytes]) -> bytes:
+    is_half = len(escape[0]) == 6 and escape[1] is None
+    return rb"\ufffd" if is_half else escape[0]
+
+
 def decode(data: bytes | bytearray | memoryview | Raw, kind: type[T]) -> T:
     """Decode JSON into `kind`; raise InvalidParams that names the field when it doesn't fit."""
     try:
-        return msgspec.json.decode(data, type=kind)
+        try:
+            return msgspec.json.decode(data, type=kind)
+        except msgspec.DecodeError:
+            return msgspec.json.decode(whole(data), type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InvalidParams(explain(error)) from error
 
@@ -66,9 +85,10 @@ def decode(data: bytes | bytearray | memoryview | Raw, kind: type[T]) -> T:
 def loads(data: bytes | bytearray | memoryview | Raw | str) -> Json:
     """Decode JSON into plain objects; raise InvalidParams when it isn't JSON."""
     try:
-        return msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeError) as error:  # half of a surrogate pair in a str, or bad UTF-8
+        encoded = data.encode() if isinstance(data, str) else data
+    except UnicodeEncodeError as error:  # half of a surrogate pair itself, not its escape
         raise InvalidParams(explain(error)) from error
+    return decode(encoded, object)
 
 
 def convert(value: Json, kind: type[T]) -> T:
