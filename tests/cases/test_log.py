@@ -11,7 +11,7 @@ from tests.cases.local_tool import LocalTool
 from tests.cases.scene import accounted_for, scene, turns
 from tests.cases.wired import serving
 from tests.engine.harness import say
-from turnwright.errors import StoreError
+from turnwright.errors import ProviderError, StoreError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.session import SessionError
@@ -152,6 +152,18 @@ async def test_a_full_disk_is_an_error_and_idle_and_afterwards_the_session_goes_
         assert at.client.types[-1] == "session.idle"
         events = at.session.journal.events()
         accounted_for(events)
+        assert [event.encoded for event in at.client.persisted] == log.lines
+
+
+@pytest.mark.parametrize("first", range(2, 9))
+async def test_an_error_of_the_model_is_said_though_the_disk_is_full(tmp_path: Path, first: int) -> None:
+    log = FullDisk(first, 1)
+    script = [ProviderError("no", kind="query", status=400), text("later")]
+    async with scene(tmp_path, script, store=OneLog(tmp_path, log)) as at:
+        await at.prompt("go")
+        assert at.client.types[-3:] == ["session.error", "assistant.idle", "session.idle"]
+        assert at.client.count("session.error") == 1
+        await at.prompt("on")
         assert [event.encoded for event in at.client.persisted] == log.lines
 
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -70,7 +71,16 @@ async def run(s: "Session", prompt: Prompt) -> None:
     failed = await guarded(s, converse(s, prompt))
     failed = await guarded(s, conclude(s, failed)) or failed
     if failed:
-        s.emit(failed, ephemeral=True if failed.error_type == "store" else None)
+        say_error(s, failed)
+
+
+def say_error(s: "Session", failed: SessionError) -> None:
+    """Say what ended a run, also where the log takes nothing."""
+    if failed.error_type != "store":
+        with suppress(StoreError):
+            s.emit(failed)
+            return
+    s.emit(failed, ephemeral=True)
 
 
 async def guarded(s: "Session", work: Coroutine[Any, Any, object]) -> SessionError | None:
