@@ -154,5 +154,4 @@ def _failure_in(answer: Json) -> dict[str, Json]:
     fields = an_object(answer)
     if fields.get("error") or fields.get("type") == "error":
         return fields
-    response = an_object(fields.get("response"))
-    return response if response.get("error") else {}
+    return an_object(fields.get("response")) if fields.get("type") == "response.failed" else {}

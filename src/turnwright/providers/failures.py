@@ -19,16 +19,28 @@ LONGEST_WAIT = 7 * 86400.0
 
 _CONTEXT_CODES = ("context_length", "exceed_context", "model_max_prompt_tokens", "string_above_max_length")
 _CONTEXT_TEXT = re.compile(
-    r"context (length|window|size)|maximum context|prompt is too long|input is too long"
+    r"context (length|window|size|limit)|maximum context|prompt is too long|input is too long"
     r"|too many (input |prompt )?tokens|maximum prompt length|input token count .* exceeds",
     re.IGNORECASE,
+)
+_SERVER_FAULTS = frozenset(
+    [
+        "server_error",
+        "internal_error",
+        "api_error",
+        "timeout",
+        "timeout_error",
+        "overloaded",
+        "overloaded_error",
+    ]
 )
 _QUOTA_CODES = ("quota", "billing", "insufficient_funds", "credit_balance")
 
 
 def call_id(headers: Mapping[str, str]) -> str | None:
     """Return the server's own id of a request, from its response's headers."""
-    return headers.get("x-request-id") or headers.get("x-github-request-id")
+    names = ("x-request-id", "x-github-request-id", "request-id", "apim-request-id")
+    return next((found for name in names if (found := headers.get(name))), None)
 
 
 def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
@@ -75,7 +87,7 @@ def _is_server_fault(status: int | None, kind: ProviderErrorKind, code: str | No
     if kind != "query":
         return False
     if status is None:
-        return code in ("server_error", "overloaded_error", "internal_error", "timeout", "overloaded")
+        return code in _SERVER_FAULTS
     return status >= 500 and status not in (HTTPStatus.NOT_IMPLEMENTED, HTTPStatus.HTTP_VERSION_NOT_SUPPORTED)
 
 

@@ -1,26 +1,50 @@
 """From a provider's options to the provider."""
 
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from turnwright.errors import ConfigError
 from turnwright.protocol.options import ProviderOptions
 from turnwright.providers.base import Provider
+from turnwright.providers.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from turnwright.providers.api import Api
+    from turnwright.providers.conversation import C
+
+_VERSION = re.compile(r"[\w.-]+")
+
+
+def check_provider(options: ProviderOptions) -> None:
+    """Look for what can't work in a provider's options; nothing is sent. Raises ConfigError naming it."""
+    _check("baseUrl", options.base_url)
+    _check("headers", headers=options.headers or {})
+    _check("apiKey", headers={"authorization": (options.api_key or "").strip()})
+    _check("bearerToken", headers={"authorization": (options.bearer_token or "").strip()})
+    if options.type == "anthropic" and options.wire_api == "responses":
+        raise ConfigError("provider.wireApi: 'responses' is an API of openai and azure, not of 'anthropic'")
+    version = options.azure.api_version if options.azure else None
+    if version is not None and not _VERSION.fullmatch(version):
+        raise ConfigError("provider.azure.apiVersion: must be a version such as 2024-10-21")
+    for field, bound in (
+        ("maxPromptTokens", options.max_prompt_tokens),
+        ("maxOutputTokens", options.max_output_tokens),
+    ):
+        if bound is not None and bound < 1:
+            raise ConfigError(f"provider.{field}: must be at least 1")
 
 
 def open_provider(options: ProviderOptions) -> Provider:
     """The provider that the options describe; nothing is sent yet. Raises ConfigError naming the field."""
-    if options.type == "openai" and options.wire_api == "completions":
-        from turnwright.providers.openai_chat import OpenAIChat
-
-        return OpenAIChat(
-            options.base_url,
-            api_key=options.api_key,
-            bearer_token=options.bearer_token,
-            headers=options.headers or {},
-            name=options.name or "openai",
-        )
-    raise ConfigError(
-        f"provider.type: {options.type!r} with wireApi {options.wire_api!r} is not supported yet; "
-        "'openai' with 'completions' is"
-    )
+    check_provider(options)
+    match options.type:
+        case "anthropic":
+            return _anthropic(options)
+        case "azure":
+            return _azure(options)
+        case "openai":
+            return _openai(options)
 
 
 def open_local() -> Provider:
@@ -28,3 +52,68 @@ def open_local() -> Provider:
     from turnwright.providers.embedded import Embedded
 
     return Embedded()
+
+
+def _openai(options: ProviderOptions) -> Provider:
+    if options.wire_api == "responses":
+        from turnwright.providers.responses import OpenAIResponses
+
+        return OpenAIResponses(
+            options.base_url,
+            api_key=options.api_key,
+            bearer_token=options.bearer_token,
+            headers=options.headers or {},
+            name=options.name or "openai",
+            max_output_tokens=options.max_output_tokens,
+        )
+    from turnwright.providers.openai_chat import OpenAIChat
+
+    return OpenAIChat(
+        options.base_url,
+        api_key=options.api_key,
+        bearer_token=options.bearer_token,
+        headers=options.headers or {},
+        name=options.name or "openai",
+    )
+
+
+def _azure(options: ProviderOptions) -> Provider:
+    from turnwright.providers.azure import AzureOpenAI
+    from turnwright.providers.openai_chat import CHAT
+    from turnwright.providers.responses import responses_api
+
+    def opened(api: "Api[C]", *, by_deployment: bool) -> Provider:
+        return AzureOpenAI(
+            options.base_url,
+            api,
+            by_deployment=by_deployment,
+            api_version=options.azure.api_version if options.azure else None,
+            api_key=options.api_key,
+            bearer_token=options.bearer_token,
+            headers=options.headers or {},
+            name=options.name or "azure",
+        )
+
+    if options.wire_api == "responses":
+        return opened(responses_api(options.max_output_tokens), by_deployment=False)
+    return opened(CHAT, by_deployment=True)
+
+
+def _anthropic(options: ProviderOptions) -> Provider:
+    from turnwright.providers.anthropic import Anthropic
+
+    return Anthropic(
+        options.base_url,
+        api_key=options.api_key,
+        bearer_token=options.bearer_token,
+        headers=options.headers or {},
+        name=options.name or "anthropic",
+        max_output_tokens=options.max_output_tokens,
+    )
+
+
+def _check(field: str, base_url: str = "http://localhost", headers: Mapping[str, str] = {}) -> None:
+    try:
+        Endpoint.at(base_url, name=field, headers=headers)
+    except ConfigError as error:
+        raise ConfigError(f"provider.{field}: {error}") from error

@@ -1,82 +1,48 @@
-"""The answers that a chat server under test gives: proper replies, and every way to fail."""
+"""Answers of a chat-completions server, whole and as events."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
-
-import anyio
+from collections.abc import Iterator
 
 from turnwright.protocol.wire import Json, encode
+from turnwright.testing.answers import (
+    ARGUMENTS_PIECE,
+    TEXT_PIECE,
+    Say,
+    Send,
+    ServedAnswer,
+    arguments_text,
+    call,
+    cut,
+    pieces_of,
+    refuse,
+    say,
+    send_json,
+    stall,
+)
 
-_TEXT_PIECE = 5
-_ARGUMENTS_PIECE = 7
+__all__ = [
+    "DONE",
+    "ChatAnswer",
+    "Say",
+    "Send",
+    "call",
+    "cut",
+    "event",
+    "refuse",
+    "say",
+    "send_events",
+    "send_json",
+    "stall",
+    "stream",
+    "whole",
+]
 
-
-@dataclass(frozen=True)
-class Say:
-    """A proper reply: text, reasoning and calls of (name, arguments), streamed if the request asks for it.
-
-    Arguments are an object, or text to send as it is. With a `gate`, the answer waits until it is set.
-    """
-
-    text: str = ""
-    calls: Sequence[tuple[str, Mapping[str, Json] | str]] = ()
-    reasoning: str = ""
-    finish_reason: str | None = None
-    usage: Mapping[str, Json] = field(
-        default_factory=lambda: {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
-    )
-    gate: anyio.Event | None = None
-
-
-@dataclass(frozen=True)
-class Send:
-    """Bytes sent as they are, each of `pieces` by itself; then the end, silence for ever, or a cut."""
-
-    pieces: Sequence[bytes] = ()
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "text/event-stream"})
-    then: Literal["end", "stall", "cut"] = "end"
-    gate: anyio.Event | None = None
-
-
-ChatAnswer = Say | Send
-
-
-def say(text: str) -> Say:
-    """A reply that is only text."""
-    return Say(text)
-
-
-def call(name: str, arguments: Mapping[str, Json] | str = "{}") -> Say:
-    """A reply that asks for one tool."""
-    return Say(calls=[(name, arguments)])
-
-
-def send_json(value: Json, *, status: int = 200, headers: Mapping[str, str] = {}) -> Send:
-    """A JSON body as it is."""
-    return Send([encode(value)], status, {"content-type": "application/json", **headers})
-
-
-def refuse(status: int, message: str, *, code: str | None = None, headers: Mapping[str, str] = {}) -> Send:
-    """An HTTP error in the interface's shape."""
-    error = {"message": message, "type": code or "error", "code": code}
-    return send_json({"error": error}, status=status, headers=headers)
+ChatAnswer = ServedAnswer
+_USAGE: Json = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 
 
 def send_events(*chunks: Json, done: bool = True) -> Send:
     """A stream of `chunks` as they are, by default ended properly."""
     return Send([event(chunk) for chunk in chunks] + ([DONE] if done else []))
-
-
-def stall(*pieces: bytes) -> Send:
-    """Headers and `pieces`, then silence for ever."""
-    return Send(pieces, then="stall")
-
-
-def cut(*pieces: bytes) -> Send:
-    """Headers and `pieces`, then a broken connection."""
-    return Send(pieces, then="cut")
 
 
 def event(chunk: Json) -> bytes:
@@ -96,7 +62,7 @@ def whole(answer: Say, model: str, number: int) -> Json:
         message["tool_calls"] = _calls(answer, number)
     choice = {"index": 0, "message": message, "finish_reason": _finish(answer)}
     head = _head("chat.completion", model, number)
-    return {**head, "choices": [choice], "usage": answer.usage}
+    return {**head, "choices": [choice], "usage": _usage(answer)}
 
 
 def stream(answer: Say, model: str, number: int, *, usage: bool) -> Iterator[bytes]:
@@ -107,19 +73,19 @@ def stream(answer: Say, model: str, number: int, *, usage: bool) -> Iterator[byt
         return event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     yield chunk({"role": "assistant", "content": ""})
-    for piece in _pieces(answer.reasoning, _TEXT_PIECE):
+    for piece in pieces_of(answer.reasoning, TEXT_PIECE):
         yield chunk({"reasoning_content": piece})
-    for piece in _pieces(answer.text, _TEXT_PIECE):
+    for piece in pieces_of(answer.text, TEXT_PIECE):
         yield chunk({"content": piece})
     for index, made in enumerate(_calls(answer, number)):
         arguments = made["function"]["arguments"]
         opened = {**made, "index": index, "function": {**made["function"], "arguments": ""}}
         yield chunk({"tool_calls": [opened]})
-        for piece in _pieces(arguments, _ARGUMENTS_PIECE):
+        for piece in pieces_of(arguments, ARGUMENTS_PIECE):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, _finish(answer))
     if usage:
-        yield event({**head, "choices": [], "usage": answer.usage})
+        yield event({**head, "choices": [], "usage": _usage(answer)})
     yield DONE
 
 
@@ -134,7 +100,7 @@ def _calls(answer: Say, number: int) -> list[dict[str, Json]]:
             "type": "function",
             "function": {
                 "name": name,
-                "arguments": arguments if isinstance(arguments, str) else encode(arguments).decode(),
+                "arguments": arguments_text(arguments),
             },
         }
         for index, (name, arguments) in enumerate(answer.calls)
@@ -145,5 +111,5 @@ def _finish(answer: Say) -> str:
     return answer.finish_reason or ("tool_calls" if answer.calls else "stop")
 
 
-def _pieces(text: str, size: int) -> Iterator[str]:
-    return (text[start : start + size] for start in range(0, len(text), size))
+def _usage(answer: Say) -> Json:
+    return _USAGE if answer.usage is None else answer.usage

@@ -1,13 +1,11 @@
 """What a chat-completions request must look like, as strictly as the interface is documented."""
 
 import re
-from typing import TypeGuard
 
-from turnwright.errors import InvalidParams
-from turnwright.protocol.wire import Json, loads
+from turnwright.protocol.wire import Json
 from turnwright.providers.loose import an_array, an_object
+from turnwright.testing.shapes import NAME, is_filled, is_name, is_object_text
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 # fmt: off
 _REQUEST_FIELDS = frozenset({
     "model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stream", "stream_options",
@@ -41,7 +39,7 @@ def check_chat_request(body: dict[str, Json]) -> list[str]:
     in the order of the calls, and arguments are the text of a JSON object.
     """
     wrong = [f"{field}: not a field of a request" for field in body if field not in _REQUEST_FIELDS]
-    if not _filled(body.get("model")):
+    if not is_filled(body.get("model")):
         wrong.append("model: must be a non-empty string")
     if not isinstance(body.get("stream", False), bool):
         wrong.append("stream: must be a boolean")
@@ -65,8 +63,8 @@ def _check_tools(body: dict[str, Json]) -> list[str]:
         name = function.get("name")
         if tool.get("type") != "function":
             wrong.append(f"{place}.type: must be 'function'")
-        if not _is_name(name):
-            wrong.append(f"{place}.function.name: must match {_NAME.pattern}")
+        if not is_name(name):
+            wrong.append(f"{place}.function.name: must match {NAME.pattern}")
         elif name in names:
             wrong.append(f"{place}.function.name: {name!r} is there twice")
         else:
@@ -124,7 +122,7 @@ def _check_calls(place: str, calls: Json) -> list[str]:
     for where, call in ((f"{place}[{n}]", an_object(call)) for n, call in enumerate(an_array(calls))):
         call_id = call.get("id")
         function = an_object(call.get("function"))
-        if not _filled(call_id):
+        if not is_filled(call_id):
             wrong.append(f"{where}.id: must be a non-empty string")
         elif call_id in ids:
             wrong.append(f"{where}.id: {call_id!r} is there twice")
@@ -132,9 +130,9 @@ def _check_calls(place: str, calls: Json) -> list[str]:
             ids.add(call_id)
         if call.get("type") != "function":
             wrong.append(f"{where}.type: must be 'function'")
-        if not _is_name(function.get("name")):
-            wrong.append(f"{where}.function.name: must match {_NAME.pattern}")
-        if not _is_object_text(function.get("arguments")):
+        if not is_name(function.get("name")):
+            wrong.append(f"{where}.function.name: must match {NAME.pattern}")
+        if not is_object_text(function.get("arguments")):
             wrong.append(f"{where}.function.arguments: must be the text of a JSON object")
     return wrong
 
@@ -165,22 +163,5 @@ def _call_ids(message: dict[str, Json]) -> list[str]:
     return [call_id for call_id in ids if isinstance(call_id, str)]
 
 
-def _filled(value: Json) -> TypeGuard[str]:
-    return isinstance(value, str) and value != ""
-
-
-def _is_name(value: Json) -> TypeGuard[str]:
-    return isinstance(value, str) and _NAME.fullmatch(value) is not None
-
-
 def _is_picture(value: Json) -> bool:
     return isinstance(value, str) and re.match(r"https?://|data:image/[\w.+-]+;base64,", value) is not None
-
-
-def _is_object_text(value: Json) -> bool:
-    if not isinstance(value, str):
-        return False
-    try:
-        return isinstance(loads(value), dict)
-    except InvalidParams:
-        return False

@@ -27,6 +27,7 @@ class HttpRequest:
 
     method: str
     path: str
+    query: str
     headers: Mapping[str, str]
     body: bytes | None
     connection: int
@@ -142,4 +143,5 @@ async def _receive(incoming: BufferedByteReceiveStream, connection: int) -> Http
         body = await incoming.receive_exactly(int(headers.get("content-length", "0")))
     except (anyio.IncompleteRead, anyio.EndOfStream):
         body = None
-    return HttpRequest(method, urlsplit(target).path, headers, body, connection)
+    url = urlsplit(target)
+    return HttpRequest(method, url.path, url.query, headers, body, connection)

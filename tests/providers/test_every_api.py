@@ -1,0 +1,223 @@
+"""What holds for each API alike: replies, calls, failures, keys, and the bytes of growing conversations."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+from apis import APIS, Spoken
+from exchange import KEY, Heard, request
+from tests.engine.harness import Recorder, answer_everything, app_tools, options, say
+
+from turnwright.engine.endpoint import Fixed
+from turnwright.engine.runtime import Runtime
+from turnwright.errors import ProviderError
+from turnwright.protocol.events.conversation import AssistantMessage
+from turnwright.protocol.messages import Assistant, Image, Message, Reply, ToolCall, ToolOutput, User
+from turnwright.providers.base import ModelRequest
+from turnwright.store.memory import MemoryStore
+from turnwright.testing.answers import Say, Send, refuse
+from turnwright.testing.model_server import ModelServer
+
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("api", APIS, ids=str)]
+
+ANSWER = Say(
+    "Let me look – één moment 😀.",
+    calls=[("view", {"path": "a.txt"}), ("view", {"path": "é.txt"})],
+    reasoning="Two files to see.",
+)
+
+FINISHES = (b'"finish_reason":"', b'"stop_reason":"', b'"response.completed"')
+
+
+async def respond(
+    api: Spoken, server: ModelServer, asked: ModelRequest, *, read_timeout: float = 10.0
+) -> tuple[Reply, Heard]:
+    provider, heard = api.provider(server, read_timeout), Heard()
+    try:
+        with anyio.fail_after(20):
+            return await provider.respond(asked, heard), heard
+    finally:
+        await provider.aclose()
+
+
+async def fail(api: Spoken, server: ModelServer, *, read_timeout: float = 10.0) -> ProviderError:
+    """The error of a request that was sent once, and that doesn't show the key."""
+    with pytest.raises(ProviderError) as raised:
+        await respond(api, server, request(stream=True), read_timeout=read_timeout)
+    assert len(server.requests) == 1
+    assert raised.value.sent
+    assert KEY not in f"{raised.value} {raised.value!r} {raised.value.detail}"
+    return raised.value
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_text_reasoning_and_parallel_calls_come_streamed_or_whole(api: Spoken, stream: bool) -> None:
+    async with api.serve([ANSWER], api_key=KEY) as server:
+        reply, heard = await respond(api, server, request(stream=stream))
+    assert server.violations == []
+    assert (reply.content, reply.reasoning, reply.finish_reason) == (
+        ANSWER.text,
+        ANSWER.reasoning,
+        "tool_calls",
+    )
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [
+        ("view", '{"path":"a.txt"}'),
+        ("view", '{"path":"é.txt"}'),
+    ]
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (11, 7)
+    assert (reply.model, reply.provider_call_id) == ("m", "req-0")
+    assert reply.api_call_id
+    assert (heard.sends, "".join(heard.texts), "".join(heard.reasonings)) == (
+        (1, reply.content, reply.reasoning) if stream else (1, "", "")
+    )
+
+
+async def test_a_stream_may_be_cut_into_single_bytes(api: Spoken) -> None:
+    whole = b"".join(api.pieces(ANSWER))
+    single = Send([whole[n : n + 1] for n in range(len(whole))])
+    async with api.serve([single, ANSWER]) as server:
+        reply, _ = await respond(api, server, request(stream=True))
+        again, _ = await respond(api, server, request(stream=True))
+    assert (reply.content, reply.reasoning) == (again.content, again.reasoning)
+    assert [call.arguments for call in reply.tool_calls] == [call.arguments for call in again.tool_calls]
+
+
+@pytest.mark.parametrize("then", ["end", "cut"])
+async def test_a_stream_that_dies_anywhere_is_no_reply(api: Spoken, then: str) -> None:
+    """B33: half a call is never run, wherever the stream stopped."""
+    pieces = api.pieces(Say("Editing.", calls=[("edit", {"path": "a", "new": "text " * 10})]))
+    last = next(n for n, piece in enumerate(pieces) if any(mark in piece for mark in FINISHES))
+    for kept in (1, last // 2, last):
+        broken = Send(pieces[:kept], then="end" if then == "end" else "cut")
+        async with api.serve([broken]) as server:
+            error = await fail(api, server)
+        assert (error.kind, error.retryable) == ("connection", True)
+
+
+async def test_a_stream_that_stalls_ends(api: Spoken) -> None:
+    """B04: silence in the middle of an answer is an error, in the time that was set."""
+    stalled = Send(api.pieces(ANSWER)[:4], then="stall")
+    async with api.serve([stalled]) as server:
+        error = await fail(api, server, read_timeout=0.2)
+    assert (error.kind, error.retryable) == ("connection", True)
+    assert "sent nothing for 0.2 seconds" in str(error)
+
+
+async def test_a_server_that_stays_silent_after_the_end_is_not_waited_for(api: Spoken) -> None:
+    answer = Send(api.pieces(Say("all")), then="stall")
+    async with api.serve([answer]) as server:
+        with anyio.fail_after(5):
+            reply, _ = await respond(api, server, request(stream=True))
+    assert reply.content == "all"
+
+
+async def test_cancellation_closes_the_connection(api: Spoken) -> None:
+    gate = anyio.Event()
+    async with api.serve([Say("never", gate=gate)]) as server:
+        provider, heard = api.provider(server), Heard()
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(provider.respond, request(stream=True), heard)
+                await server.wait_for_requests(1)
+                tasks.cancel_scope.cancel()
+            await server.wait_for_hang_ups(1)
+        await provider.aclose()
+    assert heard.sends == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "retryable"),
+    [(401, "authentication", False), (403, "authorization", False), (429, "rate_limit", True),
+     (500, "query", True), (503, "query", True), (400, "query", False)],
+)  # fmt: skip
+async def test_a_refusal_names_the_provider_and_never_the_key(
+    api: Spoken, status: int, kind: str, retryable: bool
+) -> None:
+    async with api.serve([refuse(status, f"no, not with {KEY}")]) as server:
+        error = await fail(api, server)
+    host = server.base_url.removeprefix("http://").partition("/")[0]
+    assert (error.kind, error.status, error.retryable) == (kind, status, retryable)
+    assert f"{provider_name(api)} at {host}" in str(error)
+    assert str(error).endswith(f"({status}): no, not with ***")
+
+
+async def test_a_key_that_the_server_does_not_know_is_said_to_be_refused(api: Spoken) -> None:
+    async with api.serve([ANSWER], api_key="another-key") as server:
+        error = await fail(api, server)
+    assert error.kind == "authentication"
+    assert f"the API key of provider {provider_name(api)}" in str(error)
+
+
+async def test_models_are_listed_with_the_key(api: Spoken) -> None:
+    if api.name == "azure":
+        pytest.skip("what is deployed has no list on the versioned route")
+    async with api.serve(api_key=KEY, models=[{"id": "one", "display_name": "One"}]) as server:
+        provider = api.provider(server)
+        models = await provider.models()
+        await provider.aclose()
+    assert [(model.id, model.name) for model in models] == [("one", "One")]
+
+
+async def test_each_turn_begins_with_the_very_bytes_of_the_turn_before(api: Spoken) -> None:
+    messages: list[Message] = [User("go", (Image("image/png", "AAAA"),))]
+    async with api.serve(lambda body: ANSWER) as server:
+        provider = api.provider(server)
+        for n in range(6):
+            reply = await provider.respond(request(messages, stream=True), Heard())
+            made = Assistant(reply.content, reply.tool_calls, reply.reasoning, reply.reasoning_data)
+            messages += [made, *(ToolOutput(call.id, f"contents {n} – é") for call in reply.tool_calls)]
+        await provider.aclose()
+    assert server.violations == []
+    for before, after in zip(server.bodies, server.bodies[1:], strict=False):
+        assert after.startswith(before.removesuffix(tail(api)))
+
+
+async def test_a_conversation_that_is_rebuilt_has_the_same_bytes(api: Spoken) -> None:
+    calls = (ToolCall("a", "view", '{"path": "x"}'), ToolCall("b", "view", "not json"))
+    history = [User("go"), Assistant("", calls), ToolOutput("a", "one"), ToolOutput("b", ""), User("and?")]
+    async with api.serve(lambda body: ANSWER) as server:
+        provider = api.provider(server)
+        for count in (1, 4, 5):
+            await provider.respond(request(history[:count]), Heard())
+        await respond(api, server, request(history))
+        await provider.aclose()
+    assert server.violations == []
+    assert server.bodies[-1] == server.bodies[-2]
+
+
+async def test_forty_turns_with_calls_stay_valid(api: Spoken, tmp_path: Path) -> None:
+    """Each prompt makes two parallel calls, one with broken arguments now and then, and then an answer."""
+    rounds = 20
+
+    def answer(body: dict[str, object]) -> Say:
+        number = len(server.requests)
+        if number % 2 == 0:
+            return Say(f"answer {number}", reasoning="done")
+        calls = [("one", {"n": number}), ("two", "{}")]
+        return Say("" if number % 3 else "Looking.", calls=calls, reasoning="Think." if number % 5 else "")
+
+    client = Recorder()
+    async with api.serve(answer, api_key=KEY) as server:
+        provider = api.provider(server)
+        endpoints = Fixed(provider, "m")
+        async with Runtime(MemoryStore(tmp_path), endpoints, home=tmp_path, environment={}) as runtime:
+            session = await runtime.create(options(tmp_path, tools=app_tools("one", "two")), client)
+            client.on_event = answer_everything(session)
+            for n in range(rounds):
+                say(session, f"prompt {n}")
+                await client.until("session.idle", n + 1)
+        await provider.aclose()
+    assert server.violations == []
+    assert len(server.requests) == 2 * rounds == client.count("assistant.turn_start")
+    assert client.count("session.error") == 0
+    answers = [event.data.content for event in client.persisted if isinstance(event.data, AssistantMessage)]
+    assert answers[1::2] == [f"answer {n}" for n in range(2, 2 * rounds + 1, 2)]
+
+
+def provider_name(api: Spoken) -> str:
+    return {"chat": "openai", "messages": "anthropic", "responses": "openai", "azure": "azure"}[api.name]
+
+
+def tail(api: Spoken) -> bytes:
+    """What closes a request's body, and moves on with each turn."""
+    return b',"cache_control":{"type":"ephemeral"}}]}]}' if api.name == "messages" else b"]}"
