@@ -138,6 +138,19 @@ async def test_ctrl_c_at_a_question_stops_the_run(tmp_path: Path) -> None:
     assert (done.status, len(server.requests)) == (130, 1)
 
 
+async def test_a_terminal_that_hangs_up_stops_the_run_in_order(tmp_path: Path) -> None:
+    hang_up = {"command": "kill -HUP $PPID; sleep 60", "description": "Close the window"}
+    async with (
+        ChatServer([call("bash", hang_up)]) as server,
+        on_terminal("-p", "go", "--allow-all", cwd=tmp_path, server=server) as screen,
+    ):
+        done = await screen.finish()
+    logs = list(tmp_path.glob("copilot-home/session-state/*/events.jsonl"))
+    types = [json.loads(line)["type"] for line in logs[0].read_bytes().splitlines()]
+    assert done.status == 129
+    assert types[types.index("abort") :][:3] == ["abort", "tool.execution_complete", "assistant.turn_end"]
+
+
 def test_a_second_signal_kills_at_once(tmp_path: Path) -> None:
     program = (
         "import anyio\n"

@@ -3,7 +3,6 @@
 import argparse
 import logging
 import os
-import signal
 import sys
 from typing import NoReturn
 
@@ -11,6 +10,7 @@ import anyio
 
 from turnwright import config
 from turnwright.cli.arguments import LOG_LEVELS
+from turnwright.cli.interrupt import stopping_signals
 from turnwright.server.serve import serve_stdio, serve_tcp
 from turnwright.server.settings import Settings, from_environment
 from turnwright.server.start import started
@@ -65,7 +65,7 @@ def run(settings: Settings, log_level: str, port: int | None) -> int:
 
 
 async def serve(settings: Settings, configured: config.Config, port: int | None) -> None:
-    """Serve one client on stdio, or all who connect to the port; SIGTERM and SIGINT end it in order."""
+    """Serve one client on stdio, or all who connect to the port; a signal to stop ends it in order."""
     provider = configured.endpoint.options if configured.endpoint else None
     model = configured.model.value if configured.model else None
     async with anyio.create_task_group() as group:
@@ -79,7 +79,7 @@ async def serve(settings: Settings, configured: config.Config, port: int | None)
 
 
 async def _until_signal(scope: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+    with anyio.open_signal_receiver(*stopping_signals()) as signals:
         async for _ in signals:
             scope.cancel()
             return

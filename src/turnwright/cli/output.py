@@ -2,6 +2,7 @@
 
 import re
 import sys
+from contextlib import suppress
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Characters that move the cursor, colour, or turn the direction of writing: what a model or a file says must
@@ -15,9 +16,10 @@ def show(text: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Print what is beside the result."""
-    sys.stderr.write(f"{plain(text)}\n")
-    sys.stderr.flush()
+    """Print what is beside the result; nobody misses it where the terminal is gone."""
+    with suppress(OSError):
+        sys.stderr.write(f"{plain(text)}\n")
+        sys.stderr.flush()
 
 
 def plain(text: str) -> str:
