@@ -35,6 +35,11 @@ class Measure:
     unit: str = ""
     more_is_better: bool = False
 
+    @property
+    def keeps(self) -> bool:
+        """Whether its value means the same on another day: milliseconds alone don't."""
+        return self.must is not None or self.against is Against.FLOOR
+
     def values(self, rounds: "Rounds") -> list[float]:
         """The measure's value in each round that has it."""
         ours = rounds.of(OURS, self.reading)

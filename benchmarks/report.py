@@ -50,7 +50,7 @@ def load(path: Path) -> Baseline:
 
 def save(path: Path, outcomes: Sequence[Outcome], baseline: Baseline) -> None:
     """Write the medians over those of `baseline`."""
-    found = {outcome.measure.reading: float(f"{outcome.median:.3g}") for outcome in outcomes}
+    found = {o.measure.reading: float(f"{o.median:.3g}") for o in outcomes if o.measure.keeps}
     path.write_bytes(msgspec.json.format(msgspec.json.encode({**baseline, **found})) + b"\n")
 
 
@@ -78,6 +78,8 @@ def _reaches(outcome: Outcome, bound: float) -> bool:
 
 
 def _is_worse(measure: Measure, value: float, before: float) -> bool:
+    if measure.aim is not None and measure.reached(value, measure.aim):
+        return False
     return not measure.reached(value, before / TOLERANCE if measure.more_is_better else before * TOLERANCE)
 
 
