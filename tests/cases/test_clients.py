@@ -1,11 +1,13 @@
 """What a client is told: its handlers in order and apart from each other, an abort as an abort."""
 
+from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
 
 from tests.cases.scene import scene
+from tests.cases.wired import serving
 from tests.engine.harness import app_tools, say
 from turnwright import Client, Event, SessionFailed, tool
 from turnwright.protocol.events.conversation import MessageDelta
@@ -116,3 +118,21 @@ async def test_an_app_that_waits_for_a_run_that_is_aborted_hears_of_it(tmp_path:
         session.on("assistant.message_delta", abort)
         with pytest.raises(SessionFailed):
             await session.send_and_wait("go", timeout=10)
+
+
+async def test_a_session_that_is_destroyed_again_and_resumed_meanwhile_ends_once_and_comes_back(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path, [text("here")]) as server:
+        client, other = server.connect(), server.connect()
+        await client.call("session.create", sessionId="it", workingDirectory=str(tmp_path))
+        async with anyio.create_task_group() as group:
+            for one in (client, other, client):
+                group.start_soon(partial(one.call, "session.destroy", sessionId="it"))
+            for one in (client, other):
+                group.start_soon(partial(one.call, "session.resume", sessionId="it"))
+        await other.call("session.send", sessionId="it", prompt="go")
+        await client.until("session.idle")
+        logged = [event.type for event in server.logged("it")]
+    assert logged.count("session.shutdown") == 1
+    assert logged[-1] == "assistant.turn_end"

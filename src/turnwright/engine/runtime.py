@@ -113,10 +113,10 @@ class Runtime:
 
     async def resume(self, session_id: str, options: SessionOptions, client: Client) -> Session:
         """Take a session up again, live or from the store. Raises SessionNotFound; then nothing changed."""
-        session = self.sessions.get(session_id)
-        if session is not None and session.is_abandoned and not options.continue_pending_work:
+        while (session := self.sessions.get(session_id)) and (
+            self._is_leaving(session_id) or (session.is_abandoned and not options.continue_pending_work)
+        ):
             await self.unload(session_id, keep_pending=False)
-            session = None
         if session is not None:
             was_active = bool(session.clients)
             session.reconfigure(options)
@@ -173,9 +173,12 @@ class Runtime:
         """End a live session's work and let go of its log. What waits for a client may stay pending there."""
         session = self.find(session_id)
         scope, done = self._scopes[session_id]
-        session.questions.leave_open = keep_pending and bool(session.journal.state.questions)
-        scope.cancel()
+        if not scope.cancel_called:
+            session.questions.leave_open = keep_pending and bool(session.journal.state.questions)
+            scope.cancel()
         await done.wait()
+        if self.sessions.get(session_id) is not session:
+            return  # another asked for it first
         try:
             size = session.journal.log.size
             sizes = session.context_sizes()
@@ -186,6 +189,10 @@ class Runtime:
         finally:
             del self.sessions[session_id], self._scopes[session_id]
             session.journal.log.close()
+
+    def _is_leaving(self, session_id: str) -> bool:
+        scope, _ = self._scopes[session_id]
+        return scope.cancel_called
 
     async def delete(self, session_id: str) -> None:
         """Remove a session and its log. Raises SessionNotFound."""
