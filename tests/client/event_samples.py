@@ -3,7 +3,7 @@
 from typing import Any
 
 from turnwright.protocol import wire
-from turnwright.protocol.events import Data, conversation, questions, session, tools
+from turnwright.protocol.events import Data, commands, conversation, questions, session, tools
 
 ID = "11111111-2222-4333-8444-555555555555"
 TIME = "2026-01-02T03:04:05.678Z"
@@ -97,6 +97,14 @@ SAMPLES: tuple[Data, ...] = (
     questions.ExitPlanModeCompleted(ID, True, "interactive", False, "good"),
     questions.AutoModeSwitchRequested(ID, "rate_limited", 2),
     questions.AutoModeSwitchCompleted(ID, "no"),
+    questions.ElicitationRequested(ID, "Where to?", {"type": "object", "properties": {}}, "form"),
+    questions.ElicitationCompleted(ID, "accept", {"where": "home"}),
+    questions.ElicitationCompleted(ID, "cancel"),
+    commands.CommandsChanged([commands.CommandSpec("ship", "Ship it"), commands.CommandSpec("sail")]),
+    commands.CommandExecute(ID, "/ship now", "ship", "now"),
+    commands.CommandQueued(ID, "/ship now"),
+    commands.CommandCompleted(ID),
+    commands.CapabilitiesChanged(commands.UiCapabilities(False)),
     session.SessionStart(
         ID, 1, "turnwright", "0.1.0", TIME, None, CONTEXT, False, False, "model", "high", None, "app"
     ),

@@ -1,17 +1,21 @@
-"""Questions to the user that a client answers by a call: the model's own, and about its plan."""
+"""Questions to the user that a client answers by a call: the model's own, its plan, a rate limit."""
 
+import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import anyio
 import anyio.to_thread
 
+from turnwright.engine.broadcast import ask_clients
 from turnwright.engine.clients import Client
 from turnwright.engine.session_tools import PlanAnswer, UserAnswer
 from turnwright.errors import TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.events import Data
 from turnwright.protocol.events.questions import (
+    AutoModeSwitchCompleted,
+    AutoModeSwitchRequested,
     ExitPlanModeCompleted,
     ExitPlanModeRequested,
     UserInputCompleted,
@@ -24,6 +28,15 @@ if TYPE_CHECKING:
     from turnwright.engine.session import Session
 
 A = TypeVar("A", bound=Wire)
+
+
+AUTO_MODE = "auto_mode_switch.requested"
+
+
+class AutoModeAnswer(Wire):
+    """Whether to go on with an automatic choice of model; `yes_always` is a `yes` here."""
+
+    response: Literal["yes", "yes_always", "no"]
 
 
 class Asking:
@@ -80,6 +93,31 @@ class Asking:
             "exitPlanMode.request",
             params,
             PlanAnswer,
+        )
+
+    async def ask_about_auto_mode(self, error_code: str, retry_after: float | None) -> AutoModeAnswer | None:
+        """Ask whether to go on with an automatic choice of model; None when there is nobody to ask.
+
+        A client that registered for it hears of the question as an event alone.
+        """
+        request_id = wire.new_id()
+        seconds = None if retry_after is None else math.ceil(retry_after)
+        requested = AutoModeSwitchRequested(request_id, error_code, seconds)
+
+        def completed(answer: AutoModeAnswer | None) -> AutoModeSwitchCompleted:
+            return AutoModeSwitchCompleted(request_id, answer.response if answer else "no")
+
+        if AUTO_MODE in self._s.interests.values():
+            return await ask_clients(self._s, request_id, requested, completed, lambda _: True)
+        params = {"sessionId": self._s.id, "errorCode": error_code, "retryAfterSeconds": seconds}
+        return await self._ask(
+            request_id,
+            self._s.clients.find(lambda o: o.request_auto_mode_switch),
+            requested,
+            completed,
+            "autoModeSwitch.request",
+            {key: value for key, value in params.items() if value is not None},
+            AutoModeAnswer,
         )
 
     def leave_plan_mode(self, mode: Mode) -> None:

@@ -3,10 +3,17 @@
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+import anyio
 import msgspec
 
 from turnwright.engine.journal import Journal
 from turnwright.protocol.envelope import Event
+from turnwright.protocol.events.commands import (
+    CapabilitiesChanged,
+    CommandsChanged,
+    CommandSpec,
+    UiCapabilities,
+)
 from turnwright.protocol.options import SessionOptions
 
 
@@ -42,24 +49,58 @@ class Clients:
         self._session_id = session_id
         self._journal = journal
         self._attached: list[Attachment] = []
+        self._changed = anyio.Event()
 
     def attach(self, client: Client, options: SessionOptions) -> None:
         """Send events to a client from here on; one that is attached already is only updated."""
+        before = self._abilities() if self._attached else None
         for attachment in self._attached:
             if attachment.client is client:
                 attachment.options = options
-                return
-        attachment = Attachment(client, options, self._session_id)
-        self._attached.append(attachment)
-        self._journal.subscribers.append(attachment.publish)
+                break
+        else:
+            attachment = Attachment(client, options, self._session_id)
+            self._attached.append(attachment)
+            self._journal.subscribers.append(attachment.publish)
+        if before is not None:
+            self._announce(before)
 
     def detach(self, client: Client) -> None:
         """Send a client no more events."""
+        before = self._abilities()
         for attachment in self._attached:
             if attachment.client is client:
                 self._attached.remove(attachment)
                 self._journal.subscribers.remove(attachment.publish)
+                self._announce(before)
                 return
+
+    @property
+    def take_elicitation(self) -> bool:
+        """Whether one of them shows forms to its user."""
+        return self.any(lambda o: o.request_elicitation)
+
+    def commands(self) -> list[CommandSpec]:
+        """The slash commands of them all; of two with the same name the one that came last."""
+        found = {spec.name: spec for options in self.options() for spec in options.commands or ()}
+        return list(found.values())
+
+    async def none_left(self, wanted: Callable[[SessionOptions], bool]) -> None:
+        """Return when no attached client's options fit."""
+        while self.any(wanted):
+            await self._changed.wait()
+
+    def _abilities(self) -> tuple[bool, list[CommandSpec]]:
+        return self.take_elicitation, self.commands()
+
+    def _announce(self, before: tuple[bool, list[CommandSpec]]) -> None:
+        elicitation, commands = self._abilities()
+        if elicitation != before[0]:
+            self._journal.emit(CapabilitiesChanged(UiCapabilities(elicitation)))
+        if commands != before[1]:
+            self._journal.emit(CommandsChanged(commands))
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()
 
     def find(self, wanted: Callable[[SessionOptions], bool] = lambda _: True) -> Client | None:
         """The first client whose options fit."""

@@ -21,29 +21,62 @@ class Prompt(msgspec.Struct, kw_only=True):
     waited: bool = False
 
 
+class QueuedCommand(msgspec.Struct, frozen=True):
+    """A slash command that waits for its turn among the prompts, as it was written."""
+
+    id: str
+    text: str
+
+
 class Inbox:
-    """First in, first out; nothing that was put in is ever lost."""
+    """First in, first out; what was put in leaves by its turn, or because a client takes it back.
+
+    While it is on hold nothing leaves; the next thing that is put in ends that.
+    """
 
     def __init__(self) -> None:
-        self.queued: deque[Prompt] = deque()
+        self.queued: deque[Prompt | QueuedCommand] = deque()
         self.steering: deque[Prompt] = deque()
+        self._on_hold = False
         self._news = anyio.Event()
 
-    def put(self, prompt: Prompt) -> None:
-        """Add a prompt at the end of the queue."""
-        self.queued.append(prompt)
+    def put(self, item: Prompt | QueuedCommand) -> None:
+        """Add something at the end of the queue."""
+        self.queued.append(item)
+        self._on_hold = False
         self._news.set()
 
     def steer(self, prompt: Prompt) -> None:
         """Add a message for the run in hand."""
         self.steering.append(prompt)
 
-    async def next(self) -> Prompt:
-        """Wait for the next prompt and take it."""
-        while not self.queued:
+    async def next(self) -> Prompt | QueuedCommand:
+        """Wait for what is next and take it."""
+        while not self.is_ready:
             self._news = anyio.Event()
             await self._news.wait()
         return self.queued.popleft()
+
+    def hold(self) -> None:
+        """Let nothing leave until something else is put in."""
+        self._on_hold = True
+
+    def remove_last(self) -> bool:
+        """Take back what was sent last and still waits; False if nothing does."""
+        if self.steering:
+            self.steering.pop()
+            return True
+        for index in reversed(range(len(self.queued))):
+            if _is_a_clients(self.queued[index]):
+                del self.queued[index]
+                return True
+        return False
+
+    def clear(self) -> None:
+        """Take back everything that clients sent and that still waits."""
+        self.steering.clear()
+        kept = [item for item in self.queued if not _is_a_clients(item)]
+        self.queued = deque(kept)
 
     def requeue_steering(self) -> None:
         """What came too late to steer becomes prompts of its own, before all others."""
@@ -51,5 +84,15 @@ class Inbox:
         self.steering.clear()
 
     @property
+    def is_ready(self) -> bool:
+        """Whether something may leave the queue now."""
+        return bool(self.queued) and not self._on_hold
+
+    @property
     def empty(self) -> bool:
         return not self.queued and not self.steering
+
+
+def _is_a_clients(item: Prompt | QueuedCommand) -> bool:
+    """Whether a client sent it; the runtime's own prompt to go on has no text."""
+    return isinstance(item, QueuedCommand) or item.text is not None

@@ -9,8 +9,9 @@ import anyio
 import anyio.lowlevel
 
 from turnwright.engine import retry
+from turnwright.engine.auto_mode import switch_to_auto
 from turnwright.engine.hooks import AgentStop, Noted
-from turnwright.engine.inbox import Prompt
+from turnwright.engine.inbox import Prompt, QueuedCommand
 from turnwright.engine.model_call import Listener, call_model
 from turnwright.engine.pending import finish_open_calls, interrupt_open_calls, repair
 from turnwright.engine.prompt import log_nudge, log_user_message, prepare, submit
@@ -47,13 +48,13 @@ async def serve(s: "Session") -> None:
 
 async def _serve(s: "Session") -> None:
     while True:
-        prompt = await s.inbox.next()
+        item = await s.inbox.next()
         with anyio.CancelScope() as scope:
             s.run_scope = scope
-            await run(s, prompt)
+            await begin(s, item)
         s.run_scope = None
         s.inbox.requeue_steering()  # came too late to steer: prompts of their own
-        if s.inbox.empty:
+        if not s.inbox.is_ready:
             say_idle(s, scope.cancel_called)
 
 
@@ -63,6 +64,14 @@ def say_idle(s: "Session", aborted: bool) -> None:
         s.emit(Info("cancellation", "Operation cancelled by user"))
     s.emit(AssistantIdle(aborted or None))
     s.emit(Idle(aborted or None))
+
+
+async def begin(s: "Session", item: Prompt | QueuedCommand) -> None:
+    """Carry out what is next in the queue."""
+    if isinstance(item, Prompt):
+        await run(s, item)
+    elif failed := await guarded(s, s.commands.run_queued(item)):
+        s.emit(failed)
 
 
 async def run(s: "Session", prompt: Prompt) -> None:
@@ -149,6 +158,8 @@ async def reliable_turn(s: "Session") -> bool:
             reply = await turn(s)
         except ProviderError as error:
             pause = 0.0 if await make_room(s, error) else retry.delay(error, attempt, s.random)
+            if pause is None and await switch_to_auto(s, error):
+                attempt, pause = 0, 0.0
             if pause is None:
                 raise
             s.emit(TurnRetry(s.run.turn_id, s.model, error.kind))
@@ -169,7 +180,7 @@ async def turn(s: "Session") -> Reply:
         await submit(s, s.inbox.steering.popleft(), delivery="steering")
     await prepare(s)
     await watch_window(s)
-    await anyio.lowlevel.checkpoint_if_cancelled()  # an abort that came before lands here: no turn, no call
+    await anyio.lowlevel.checkpoint()  # an abort that came before lands here: no turn, no call
     s.run.next_turn()
     s.emit(TurnStart(s.run.turn_id, s.run.interaction_id))
     listener = Listener(s)
@@ -218,9 +229,6 @@ async def run_tools(s: "Session", reply: Reply) -> None:
         shown = call.arguments if arguments is None else arguments
         s.emit(ToolStart(call.id, call.name, shown, s.run.turn_id, s.model))
     s.run.called_tools = s.run.called_tools or bool(reply.tool_calls)
-    if len(reply.tool_calls) == 1:  # most replies: a task of its own would cost as much as all its events
-        await run_tool(s, reply.tool_calls[0])
-        return
     async with anyio.create_task_group() as tools:
         for call in reply.tool_calls:
             tools.start_soon(run_tool, s, call)

@@ -14,6 +14,7 @@ from turnwright.engine.approvals import Approvals
 from turnwright.engine.checkout import context_of
 from turnwright.engine.clients import Client
 from turnwright.engine.endpoint import Endpoints
+from turnwright.engine.fork import fork
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.journal import Journal
 from turnwright.engine.loop import serve
@@ -55,7 +56,7 @@ class Runtime:
         self.sessions: dict[str, Session] = {}
         self.lifecycle: list[Lifecycle] = []
         self.endpoints = endpoints
-        self._tools = tuple(tools)
+        self.tools = tuple(tools)
         self._environment = dict(os.environ if environment is None else environment)
         self.secrets = secrets or Secrets()
         self._durable = durable
@@ -202,6 +203,14 @@ class Runtime:
         self.store.delete(session_id)
         self._say("session.deleted", entry)
 
+    def fork(
+        self, session_id: str, *, before: str | None = None, name: str | None = None
+    ) -> summary.SessionMetadata:
+        """Copy a log, up to just before an event, into a new one. Raises SessionNotFound, StoreError."""
+        entry = fork(self, session_id, before=before, name=name)
+        self._say("session.created", entry)
+        return entry
+
     def events(self, session_id: str) -> list[Event]:
         """The persisted events of a session, live or not. Raises SessionNotFound."""
         if session_id in self.sessions:
@@ -240,7 +249,7 @@ class Runtime:
             options,
             journal,
             endpoints=self.endpoints,
-            tools=self._tools,
+            tools=self.tools,
             folder=self.store.folder(session_id),
             approvals=Approvals(self.home / "turnwright" / "approvals.json"),
             environment=self._environment,

@@ -15,8 +15,10 @@ from turnwright.engine.approvals import Approvals
 from turnwright.engine.asking import Asking
 from turnwright.engine.checkout import context_of
 from turnwright.engine.clients import Clients
+from turnwright.engine.commands import Commands
 from turnwright.engine.compaction import Compaction
 from turnwright.engine.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
+from turnwright.engine.event_feed import EventFeed
 from turnwright.engine.hooks import Hooks
 from turnwright.engine.inbox import Inbox, Prompt
 from turnwright.engine.instructions import InstructionSource
@@ -48,7 +50,7 @@ from turnwright.tools.base import Call, Tool
 CHARS_PER_TOKEN = 4
 USER_AGENT = f"turnwright/{__version__}"
 DEFAULTS = SessionOptions()
-OF_A_CLIENT = frozenset({"session_id", "tools", "hooks"}) | {
+OF_A_CLIENT = frozenset({"session_id", "tools", "commands", "hooks"}) | {
     name for name in SessionOptions.__struct_fields__ if name.startswith("request_")
 }
 """Options that say what one client does; the others hold for the session."""
@@ -108,14 +110,16 @@ class Session:
         self.clients = Clients(session_id, journal)
         self.compaction = Compaction(self)
         self.background: TaskGroup | None = None
+        self.commands = Commands(self)
+        self.feed = EventFeed(journal)
         self.interests: dict[str, str] = {}
         self._endpoints = endpoints
         self._endpoint: Endpoint | None = None
         self._endpoint_key: object = None
         self._model = journal.state.model or options.model
         self._cwd = _working_directory(options, journal)
-        asking = Asking(self)
-        self.offer = Offer(self, (*tools, AskUser(asking), ExitPlanMode(asking), CompleteTask()))
+        self.asking = Asking(self)
+        self.offer = Offer(self, (*tools, AskUser(self.asking), ExitPlanMode(self.asking), CompleteTask()))
 
     # What others ask of a session
 
@@ -144,7 +148,7 @@ class Session:
     @property
     def is_busy(self) -> bool:
         """Whether a run is in hand or about to begin."""
-        return self.run_scope is not None or bool(self.inbox.queued)
+        return self.run_scope is not None or self.inbox.is_ready
 
     def reconfigure(self, options: SessionOptions) -> None:
         """Take over what a client that resumes sets; what it leaves out stays as it was."""
@@ -231,6 +235,10 @@ class Session:
             self._endpoint = await self._endpoints.find(self.options, self._model)
             self._model = self._endpoint.model
             self._endpoint_key = self._wanted_endpoint()
+
+    async def offers(self, model: str) -> bool:
+        """Whether the endpoint in use lists a model of that name. Raises as `ensure_endpoint` does."""
+        return any(info.id == model for info in await self._endpoints.models(self.options))
 
     def _wanted_endpoint(self) -> object:
         options = self.options

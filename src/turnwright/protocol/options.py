@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from turnwright.protocol.events.commands import CommandSpec
 from turnwright.protocol.events.session import Mode
 from turnwright.protocol.wire import Wire
 
@@ -90,6 +91,7 @@ class SessionOptions(Wire):
     working_directory: str | None = None
     mode: Mode | None = None
     tools: list[ToolSpec] | None = None
+    commands: list[CommandSpec] | None = None
     available_tools: list[str] | None = None
     excluded_tools: list[str] | None = None
     system_message: SystemMessageOptions | None = None

@@ -19,7 +19,7 @@ from turnwright.store.accounts import Account
 from turnwright.store.finding import Finding, broken, note
 
 VERSION = 1
-MAY_BE_LOGGED = frozenset(["session.info", "assistant.reasoning"])
+MAY_BE_LOGGED = frozenset(["session.info", "session.title_changed", "assistant.reasoning"])
 """Types that are ephemeral, or not, from case to case."""
 
 

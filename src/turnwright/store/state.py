@@ -20,6 +20,7 @@ from turnwright.protocol.events.session import (
     Renamed,
     SessionResume,
     SessionStart,
+    TitleChanged,
     UsageRecord,
 )
 from turnwright.protocol.events.tools import ToolComplete
@@ -98,6 +99,8 @@ class State:
                 self.mode = data.new_mode
             case Renamed():
                 self.name = data.name
+            case TitleChanged():
+                self.title = data.title
             case UserMessage():
                 self.open_calls.clear()
                 if data.content and not data.is_autopilot_continuation:

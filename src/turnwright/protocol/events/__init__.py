@@ -1,6 +1,6 @@
 """Event types, one module for each family, and the table of them all."""
 
-from turnwright.protocol.events import compaction, conversation, questions, session, tools
+from turnwright.protocol.events import commands, compaction, conversation, questions, session, tools
 from turnwright.protocol.events.base import EVENTS, Data
 
-__all__ = ["EVENTS", "Data", "compaction", "conversation", "questions", "session", "tools"]
+__all__ = ["EVENTS", "Data", "commands", "compaction", "conversation", "questions", "session", "tools"]

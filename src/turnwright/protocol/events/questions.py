@@ -110,3 +110,24 @@ class AutoModeSwitchCompleted(Data):
 
     request_id: str
     response: str | None = None
+
+
+@event("elicitation.requested", ephemeral=True)
+class ElicitationRequested(Data):
+    """The user shall fill in a form; `requested_schema` is a JSON Schema of type object."""
+
+    request_id: str
+    message: str
+    requested_schema: Any = None
+    mode: str | None = None
+    elicitation_source: str | None = None
+    tool_call_id: str | None = None
+
+
+@event("elicitation.completed", ephemeral=True)
+class ElicitationCompleted(Data):
+    """The form was filled in, declined or put away."""
+
+    request_id: str
+    action: str | None = None
+    content: dict[str, Any] | None = None

@@ -78,7 +78,7 @@ class ModeChanged(Data):
 
 @event("session.title_changed", ephemeral=True)
 class TitleChanged(Data):
-    """The session's name, as people see it."""
+    """The session's name, as people see it; logged when it is a name that nobody chose."""
 
     title: str
 

@@ -26,11 +26,10 @@ class SessionOpened(Wire):
 
 
 def _opened(session: Session) -> SessionOpened:
-    elicitation = session.clients.any(lambda o: o.request_elicitation)
     return SessionOpened(
         session.id,
         str(session.folder),
-        {"ui": {"elicitation": elicitation, "mcpApps": False}, "extensions": False},
+        {"ui": {"elicitation": session.clients.take_elicitation, "mcpApps": False}, "extensions": False},
     )
 
 

@@ -1,10 +1,14 @@
 """Which model answers."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from turnwright.engine.session import Session
 from turnwright.protocol.events.session import ModelChange
 from turnwright.server.methods.base import Methods, SessionParams
+from turnwright.server.methods.models import describe
+
+if TYPE_CHECKING:
+    from turnwright.server.connection import Connection
 
 methods = Methods()
 METHODS = methods.table
@@ -33,3 +37,26 @@ async def current(session: Session, params: SessionParams) -> dict[str, Any]:
     state = session.journal.state
     found = {"modelId": state.model or session.model or None, "reasoningEffort": session.reasoning_effort}
     return {name: value for name, value in found.items() if value is not None}
+
+
+class EffortParams(SessionParams):
+    """How hard the model shall think."""
+
+    reasoning_effort: str
+
+
+@methods.session("session.model.setReasoningEffort", EffortParams)
+async def set_reasoning_effort(session: Session, params: EffortParams) -> dict[str, str]:
+    """Let the model that answers think as hard, from the next call on."""
+    session.options.reasoning_effort = params.reasoning_effort
+    model = session.journal.state.model
+    if model:
+        session.emit(ModelChange(model, model, params.reasoning_effort))
+    return {"reasoningEffort": params.reasoning_effort}
+
+
+@methods.runtime("session.model.list", SessionParams)
+async def listing(connection: "Connection", params: SessionParams) -> dict[str, Any]:
+    """The models of the endpoint that the session uses."""
+    options = connection.runtime.find(params.session_id).options
+    return {"list": [describe(info) for info in await connection.runtime.endpoints.models(options)]}

@@ -1,9 +1,8 @@
-"""Changes to a live session's options, and what its client wants to hear of."""
+"""Changes to a live session's options, and the instructions that hold for it."""
 
 from typing import TYPE_CHECKING, Any
 
 from turnwright.engine.session import Session
-from turnwright.protocol import wire
 from turnwright.protocol.options import OptionChanges
 from turnwright.server.methods.base import Methods, SessionParams
 
@@ -31,29 +30,3 @@ async def update(connection: "Connection", params: UpdateParams) -> dict[str, bo
 async def instruction_sources(session: Session, params: SessionParams) -> dict[str, Any]:
     """The instruction files that hold for the session."""
     return {"sources": await session.instructions()}
-
-
-class InterestParams(SessionParams):
-    """A type of event."""
-
-    event_type: str
-
-
-@methods.session("session.eventLog.registerInterest", InterestParams)
-async def register_interest(session: Session, params: InterestParams) -> dict[str, str]:
-    """Say that a client handles a type of event; the handle takes it back."""
-    handle = f"interest-{wire.new_id()}"
-    session.interests[handle] = params.event_type
-    return {"handle": handle}
-
-
-class ReleaseParams(SessionParams):
-    """What `registerInterest` gave."""
-
-    handle: str
-
-
-@methods.session("session.eventLog.releaseInterest", ReleaseParams)
-async def release_interest(session: Session, params: ReleaseParams) -> dict[str, bool]:
-    """Take an interest back."""
-    return {"success": session.interests.pop(params.handle, None) is not None}

@@ -1,5 +1,7 @@
 """Answers to permission questions, and what is allowed without asking."""
 
+from typing import Any, Literal
+
 from turnwright.engine.permissions import Decision
 from turnwright.engine.session import Session
 from turnwright.server.methods.base import Methods, SessionParams
@@ -15,7 +17,7 @@ class PermissionAnswerParams(SessionParams):
     result: Decision
 
 
-@methods.session("session.permissions.handlePendingPermissionRequest", PermissionAnswerParams, inline=True)
+@methods.session("session.permissions.handlePendingPermissionRequest", PermissionAnswerParams)
 async def answer(session: Session, params: PermissionAnswerParams) -> dict[str, bool]:
     """Settle a question; false when it is gone. A kind that nobody knows is a denial."""
     if params.result.kind == "no-result":
@@ -41,3 +43,26 @@ async def reset(session: Session, params: SessionParams) -> dict[str, bool]:
     """Forget what was allowed for the session."""
     session.permissions.approvals.reset()
     return {"success": True}
+
+
+class ModeParams(SessionParams):
+    """Ask before what isn't allowed yet, or allow everything."""
+
+    mode: Literal["manual", "allow-all"]
+
+
+@methods.session("session.permissions.setMode", ModeParams)
+async def set_mode(session: Session, params: ModeParams) -> dict[str, Any]:
+    """Allow everything without asking, or ask again; rules that deny hold in both modes."""
+    session.permissions.approve_all = params.mode == "allow-all"
+    return {"success": True, "mode": _mode(session)}
+
+
+@methods.session("session.permissions.getMode", SessionParams)
+async def get_mode(session: Session, params: SessionParams) -> dict[str, str]:
+    """Whether everything is allowed without asking."""
+    return {"mode": _mode(session)}
+
+
+def _mode(session: Session) -> str:
+    return "allow-all" if session.permissions.approve_all else "manual"

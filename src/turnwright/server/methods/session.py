@@ -6,6 +6,7 @@ import msgspec
 
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.session import Session
+from turnwright.engine.suspend import suspend as put_to_rest
 from turnwright.errors import InvalidParams, RequestFailed, SessionNotFound
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Info, Mode, Renamed, TitleChanged, Warned
@@ -63,6 +64,12 @@ async def abort(session: Session, params: AbortParams) -> dict[str, bool]:
     return {"success": True}
 
 
+@methods.session("session.suspend", SessionParams)
+async def suspend(session: Session, params: SessionParams) -> None:
+    """Stop what runs and begin nothing that is queued, until something is sent again."""
+    await put_to_rest(session)
+
+
 @methods.runtime("session.getMessages", SessionParams)
 async def messages(connection: "Connection", params: SessionParams) -> dict[str, Any]:
     """The persisted events of a session, oldest first."""
@@ -112,6 +119,22 @@ async def get_name(session: Session, params: SessionParams) -> dict[str, Any]:
     """The session's name, if it has one."""
     state = session.journal.state
     return {"name": state.name or state.title}
+
+
+class AutoNameParams(SessionParams):
+    """A name that nobody chose."""
+
+    summary: str
+
+
+@methods.session("session.name.setAuto", AutoNameParams)
+async def set_auto_name(session: Session, params: AutoNameParams) -> dict[str, bool]:
+    """Name the session, unless a person did."""
+    name = params.summary.strip()
+    applied = bool(name) and session.journal.state.name is None
+    if applied:
+        session.emit(TitleChanged(name), ephemeral=False)
+    return {"applied": applied}
 
 
 class LogParams(SessionParams):

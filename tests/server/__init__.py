@@ -1,0 +1,1 @@
+"""What a client may ask of the runtime, over the wire."""
