@@ -180,7 +180,7 @@ async def turn(s: "Session") -> Reply:
         await submit(s, s.inbox.steering.popleft(), delivery="steering")
     await prepare(s)
     await watch_window(s)
-    await anyio.lowlevel.checkpoint()  # an abort that came before lands here: no turn, no call
+    await anyio.lowlevel.checkpoint_if_cancelled()  # an abort that came before lands here: no turn, no call
     s.run.next_turn()
     s.emit(TurnStart(s.run.turn_id, s.run.interaction_id))
     listener = Listener(s)
@@ -229,6 +229,9 @@ async def run_tools(s: "Session", reply: Reply) -> None:
         shown = call.arguments if arguments is None else arguments
         s.emit(ToolStart(call.id, call.name, shown, s.run.turn_id, s.model))
     s.run.called_tools = s.run.called_tools or bool(reply.tool_calls)
+    if len(reply.tool_calls) == 1:  # most replies: a task of its own would cost as much as all its events
+        await run_tool(s, reply.tool_calls[0])
+        return
     async with anyio.create_task_group() as tools:
         for call in reply.tool_calls:
             tools.start_soon(run_tool, s, call)

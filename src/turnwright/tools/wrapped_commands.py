@@ -59,10 +59,13 @@ class _Options(msgspec.Struct, frozen=True):
 
 _WRAPPERS = {
     "builtin": _Options(),
+    "busybox": _Options(),
+    "chrt": _Options(flags=("-b", "-f", "-i", "-o", "-r"), operands=1),
     "command": _Options(flags=("-p",)),
     "doas": _Options(flags=("-n",), with_value=("-u",)),
     "env": _Options(flags=("-", "-i", "--ignore-environment"), with_value=("-u",), takes_assignments=True),
     "exec": _Options(flags=("-c", "-l"), with_value=("-a",)),
+    "ionice": _Options(flags=("-t",), with_value=("-c", "-n", "--class", "--classdata")),
     "nice": _Options(with_value=("-n", "--adjustment")),
     "nohup": _Options(),
     "setsid": _Options(flags=("-c", "-f", "-w", "--ctty", "--fork", "--wait")),
@@ -72,12 +75,14 @@ _WRAPPERS = {
         with_value=("-u", "-g", "-p", "-C"),
         takes_assignments=True,
     ),
+    "taskset": _Options(flags=("-c",), operands=1),
     "time": _Options(flags=("-p",), takes_assignments=True),
     "timeout": _Options(
         flags=("-v", "--verbose", "--foreground", "--preserve-status"),
         with_value=("-k", "-s", "--kill-after", "--signal"),
         operands=1,
     ),
+    "toybox": _Options(),
     "xargs": _Options(
         flags=("-0", "-r", "-t", "-x", "--null", "--no-run-if-empty", "--verbose"),
         with_value=("-a", "-d", "-E", "-I", "-L", "-n", "-P", "-s", "--max-args", "--max-procs"),
@@ -212,9 +217,13 @@ _CHANGES_THE_SHELL = (
     ".", "alias", "bind", "complete", "coproc", "enable", "fc", "getopts", "hash", "let", "mapfile", "read",
     "readarray", "source", "trap",
 )  # fmt: skip
+_HIDES_COMMANDS = (
+    "chroot", "csh", "fish", "flock", "parallel", "runuser", "script", "strace", "su", "tcsh", "unshare",
+    "watch", "zsh",
+)  # fmt: skip
 _SPECIAL: dict[str, Callable[[Words], Wrapped]] = {
     **dict.fromkeys(["ash", "bash", "dash", "ksh", "sh"], _shell),
-    **dict.fromkeys([*_CHANGES_THE_SHELL, "csh", "fish", "tcsh", "zsh"], _is_opaque),
+    **dict.fromkeys([*_CHANGES_THE_SHELL, *_HIDES_COMMANDS], _is_opaque),
     "command": _command_query,
     "eval": _eval,
     "find": _find,

@@ -17,7 +17,7 @@ class PermissionAnswerParams(SessionParams):
     result: Decision
 
 
-@methods.session("session.permissions.handlePendingPermissionRequest", PermissionAnswerParams)
+@methods.session("session.permissions.handlePendingPermissionRequest", PermissionAnswerParams, inline=True)
 async def answer(session: Session, params: PermissionAnswerParams) -> dict[str, bool]:
     """Settle a question; false when it is gone. A kind that nobody knows is a denial."""
     if params.result.kind == "no-result":

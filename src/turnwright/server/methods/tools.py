@@ -23,7 +23,7 @@ class ToolAnswerParams(SessionParams):
     error: str | None = None
 
 
-@methods.session("session.tools.handlePendingToolCall", ToolAnswerParams)
+@methods.session("session.tools.handlePendingToolCall", ToolAnswerParams, inline=True)
 async def answer(session: Session, params: ToolAnswerParams) -> dict[str, bool]:
     """Settle a call; false when nobody waits for it any more."""
     found = Answer(params.result, params.error)
