@@ -185,6 +185,20 @@ async def test_a_conversation_that_is_rebuilt_has_the_same_bytes(api: Spoken) ->
     assert server.bodies[-1] == server.bodies[-2]
 
 
+async def test_a_history_that_every_other_api_made_is_valid(api: Spoken) -> None:
+    """The model may be switched between providers; what one keeps for itself is no other's."""
+    history: list[Message] = []
+    for other in APIS:
+        async with other.serve([ANSWER]) as server:
+            reply, _ = await respond(other, server, request())
+        calls = tuple(ToolCall(f"{other}.{call.id}", call.name, call.arguments) for call in reply.tool_calls)
+        made = Assistant(reply.content, calls, reply.reasoning, reply.reasoning_data)
+        history += [User("go"), made, *(ToolOutput(call.id, "ok") for call in calls)]
+    async with api.serve([Say("done")]) as server:
+        await respond(api, server, request(history))
+    assert server.violations == []
+
+
 async def test_forty_turns_with_calls_stay_valid(api: Spoken, tmp_path: Path) -> None:
     """Each prompt makes two parallel calls, one with broken arguments now and then, and then an answer."""
     rounds = 20

@@ -20,8 +20,9 @@ def check_provider(options: ProviderOptions) -> None:
     """Look for what can't work in a provider's options; nothing is sent. Raises ConfigError naming it."""
     _check("baseUrl", options.base_url)
     _check("headers", headers=options.headers or {})
-    _check("apiKey", headers={"authorization": (options.api_key or "").strip()})
-    _check("bearerToken", headers={"authorization": (options.bearer_token or "").strip()})
+    for field, secret in (("apiKey", options.api_key), ("bearerToken", options.bearer_token)):
+        if secret is not None and not secret.strip().isprintable():
+            raise ConfigError(f"provider.{field}: holds a control character")
     if options.type == "anthropic" and options.wire_api == "responses":
         raise ConfigError("provider.wireApi: 'responses' is an API of openai and azure, not of 'anthropic'")
     version = options.azure.api_version if options.azure else None

@@ -8,7 +8,7 @@ import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
+from http.client import responses
 from urllib.parse import urlsplit
 
 import anyio
@@ -41,7 +41,7 @@ class Responder:
 
     async def start(self, status: int, headers: Mapping[str, str]) -> None:
         """Send the status and the headers; the body follows in chunks."""
-        reason = HTTPStatus(status).phrase
+        reason = responses.get(status, "")
         fields = {**headers, "transfer-encoding": "chunked"}
         lines = [f"HTTP/1.1 {status} {reason}", *(f"{name}: {value}" for name, value in fields.items())]
         await self._stream.send("\r\n".join([*lines, "", ""]).encode("latin-1"))

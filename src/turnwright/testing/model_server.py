@@ -39,9 +39,9 @@ class ServedApi:
 class ModelServer:
     """A server on loopback, as an async context manager; `base_url` is what a provider is given.
 
-    Each model call is kept: decoded in `requests`, as bytes in `bodies`, its headers in `headers`. One that
-    breaks a rule of the API is answered with 400, and the reasons are in `violations`, as is a request for
-    which the script has no answer. With `api_key`, others get 401.
+    Each model call is kept: decoded in `requests`, as bytes in `bodies`, its path and query in `targets`, its
+    headers in `headers`. One that breaks a rule of the API is answered with 400, and the reasons are in
+    `violations`, as is a request for which the script has no answer. With `api_key`, others get 401.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class ModelServer:
     ) -> None:
         self.requests: list[dict[str, Json]] = []
         self.bodies: list[bytes] = []
+        self.targets: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.violations: list[str] = []
         self.hang_ups = 0
@@ -119,6 +120,7 @@ class ModelServer:
         body, wrong = self._checked(request)
         self.requests.append(body)
         self.bodies.append(request.body or b"")
+        self.targets.append(f"{request.path}?{request.query}".rstrip("?"))
         self.headers.append(dict(request.headers))
         self.violations += wrong
         self._tell_of_change()
