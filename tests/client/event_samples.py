@@ -3,7 +3,7 @@
 from typing import Any
 
 from turnwright.protocol import wire
-from turnwright.protocol.events import Data, commands, conversation, questions, session, tools
+from turnwright.protocol.events import Data, commands, compaction, conversation, questions, session, tools
 
 ID = "11111111-2222-4333-8444-555555555555"
 TIME = "2026-01-02T03:04:05.678Z"
@@ -91,6 +91,25 @@ SAMPLES: tuple[Data, ...] = (
     ),
     questions.ExternalToolRequested(ID, ID, "call", "ok", {"a": 1}, "/work"),
     questions.ExternalToolCompleted(ID),
+    compaction.CompactionStart(900, 1000, 100, 700, 100, "threshold", "gpt"),
+    compaction.CompactionComplete(
+        True,
+        "threshold",
+        summary_content="all of it",
+        messages_removed=4,
+        tokens_removed=500,
+        pre_compaction_tokens=900,
+        pre_compaction_messages_length=5,
+        post_compaction_tokens=400,
+        system_tokens=100,
+        conversation_tokens=200,
+        tool_definitions_tokens=100,
+        token_limit=1000,
+        checkpoint_number=1,
+        checkpoint_path="/tmp/001-all.md",
+        request_id="request",
+        compaction_tokens_used={"inputTokens": 9, "outputTokens": 9, "model": "gpt", "duration": 4},
+    ),
     questions.UserInputRequested(ID, "Which?", ["a", "b"], True, "call"),
     questions.UserInputCompleted(ID, "a", False),
     questions.ExitPlanModeRequested(ID, "Build.", "# Plan", ["interactive"], "interactive", "call"),

@@ -92,6 +92,17 @@ async def test_another_session_is_asked_again_unless_the_decision_was_kept(
         assert len(await prompted(at, Decision("approve-once"))) == asked
 
 
+async def test_what_is_kept_is_private_and_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
+    kept = tmp_path / "turnwright" / "approvals.json"
+    kept.parent.mkdir()
+    kept.write_text("[1, 2")
+    async with scene(tmp_path, SCRIPT, machine=machine_tools(), request_permission=True) as at:
+        assert len(await prompted(at, Decision("approve-for-location"))) == 1
+        assert await prompted(at, Decision("reject")) == []
+    assert kept.stat().st_mode & 0o077 == 0
+    assert kept.with_suffix(".bad").read_text() == "[1, 2"
+
+
 async def test_a_class_of_requests_can_be_allowed_for_the_session(tmp_path: Path) -> None:
     script = [
         calls(("a", "create", '{"path":"a.txt","file_text":"x"}')),

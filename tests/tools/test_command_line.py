@@ -228,6 +228,7 @@ def test_characters_beyond_ascii_are_parts_of_words() -> None:
     )
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_is_too_strange(text: str) -> None:
     line = parse(text)

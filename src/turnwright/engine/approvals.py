@@ -1,14 +1,18 @@
 """What has been allowed beyond one call: for the session, for a place, for good."""
 
+import logging
+import os
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from turnwright.errors import InvalidParams
+from turnwright.errors import InvalidParams, StoreError
 from turnwright.protocol import permissions as ask
 from turnwright.protocol import wire
 from turnwright.protocol.permissions import PermissionRequest
+
+log = logging.getLogger(__name__)
 
 
 class Approval(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -86,23 +90,39 @@ class Approvals:
         self._session.add(approval)
 
     def for_place(self, approval: Approval, place: str) -> None:
-        """Remember on disk for a place: a git root or a folder; `*` is everywhere."""
+        """Remember on disk for a place: a git root or a folder; `*` is everywhere. Raises StoreError."""
         kept = self._load()
         kept[place] = [*kept.get(place, []), approval]
-        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = self._file.with_suffix(".new")
-        draft.write_bytes(wire.encode(kept))
-        draft.replace(self._file)
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with open(draft, "wb", opener=_private) as file:
+                file.write(wire.encode(kept))
+            draft.replace(self._file)
+        except OSError as error:
+            raise StoreError(f"can't keep the approval in {self._file}: {error.strerror}") from error
 
     def reset(self) -> None:
         """Forget what was allowed for the session."""
         self._session.clear()
 
     def _load(self) -> dict[str, list[Approval]]:
+        """What is kept; a file that can't be understood is set aside, so that nothing of it is lost."""
         try:
             return wire.decode(self._file.read_bytes(), dict[str, list[Approval]])
-        except (OSError, InvalidParams):
+        except FileNotFoundError:
             return {}
+        except OSError as error:
+            log.warning("can't read %s: %s", self._file, error.strerror)
+            return {}
+        except InvalidParams as error:
+            log.warning("%s is not a file of approvals, it is set aside: %s", self._file, error)
+            self._file.replace(self._file.with_suffix(".bad"))
+            return {}
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def approval_of(value: Any, request: PermissionRequest) -> Approval:
