@@ -1,5 +1,6 @@
 """A session's file when the disk or the home is not as it should be."""
 
+import errno
 import os
 import resource
 from pathlib import Path
@@ -7,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from turnwright.errors import StoreError
+from turnwright.store.disk import Disk
 from turnwright.store.jsonl import JsonlLog, JsonlStore
 
 LINES = [b'{"n":0}', b'{"n":1}', b'{"n":2}']
 
 
-def a_log(home: Path) -> JsonlLog:
+def a_log(home: Path, disk: Disk | None = None) -> JsonlLog:
     """The log of a new session, with two lines in it."""
-    log = JsonlStore(home / "session-state").create("s")
+    log = JsonlStore(home / "session-state", disk).create("s")
     for line in LINES[:2]:
         log.append(line)
     return log
@@ -50,21 +52,23 @@ def test_a_home_that_cannot_be_made_again_is_a_store_error_until_it_can(tmp_path
     assert (folder / "events.jsonl").read_bytes().splitlines() == LINES
 
 
-def test_a_log_that_cannot_be_opened_anew_stays_the_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = a_log(tmp_path)
-    real = os.open
+class NoMoreFiles(Disk):
+    """A disk on which nothing can be opened any more once a test says so."""
 
-    def no_more_files(path: str | Path, flags: int, mode: int = 0o777) -> int:
-        if Path(path).name == "events.jsonl":
-            raise OSError(24, "Too many open files")
-        return real(path, flags, mode)
+    spent = False
 
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", no_more_files)
-        with pytest.raises(StoreError, match=r"can't open .*: Too many open files"):
-            log.rewrite(LINES[:1])
+    def open(self, path: Path, flags: int) -> int:
+        if self.spent:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return super().open(path, flags)
+
+
+def test_a_log_that_cannot_be_written_anew_stays_the_log(tmp_path: Path) -> None:
+    disk = NoMoreFiles()
+    log = a_log(tmp_path, disk)
+    disk.spent = True
+    with pytest.raises(StoreError, match=r"can't rewrite .*: Too many open files"):
+        log.rewrite(LINES[:1])
     log.append(LINES[2])
     assert list(log.read()) == LINES
     log.close()

@@ -1,16 +1,20 @@
 """Persist, then publish: the one way in which anything happens in a session."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 import anyio
 import anyio.to_thread
 
-from turnwright.errors import InvalidParams
-from turnwright.protocol.envelope import Event, parse, seal
+from turnwright.errors import StoreError
+from turnwright.protocol.envelope import Event, seal
 from turnwright.protocol.events import Data
 from turnwright.store.base import EventLog
 from turnwright.store.history import History
+from turnwright.store.load import load
+from turnwright.store.mend import Damage
+from turnwright.store.salvage import events_of
 from turnwright.store.state import State
 
 Subscriber = Callable[[Event], None]
@@ -31,29 +35,61 @@ class Journal:
         self.log = event_log
         self.state = State()
         self.history = History()
+        self.damage: Damage | None = None
         self.subscribers: list[Subscriber] = []
         self._durable = durable
         self._held: list[Event] | None = None
+        self._is_loaded = False
+        self._is_begun = False
+        self._writers = 0
 
-    def load(self) -> None:
-        """Fold everything that the log holds; a line that isn't an event is passed over with a warning."""
-        for number, line in enumerate(self.log.read(), 1):
+    def begin(self) -> None:
+        """Hold the log until `rest`, and know what others have added to it.
+
+        Raises SessionInUse while another process holds it, or StoreError; then nothing was written.
+        """
+        self._hold()
+        self._is_begun = True
+
+    def rest(self) -> None:
+        """Let others write; what is emitted from here on holds the log just for itself."""
+        self._is_begun = False
+        self._let_go()
+
+    @contextmanager
+    def writing(self) -> Generator[None]:
+        """Hold the log for several events in a row. Raises what `begin` does."""
+        self._hold()
+        self._writers += 1
+        try:
+            yield
+        finally:
+            self._writers -= 1
+            self._let_go()
+
+    def _hold(self) -> None:
+        if self.log.hold() or not self._is_loaded:
             try:
-                event = parse(line)
-            except InvalidParams as error:
-                log.warning("line %d of the log is no event: %s", number, error)
-            else:
-                self._fold(event)
+                self._load()
+            except StoreError:
+                self._let_go()
+                raise
+
+    def _let_go(self) -> None:
+        if not self._is_begun and not self._writers:
+            self.log.release()
+
+    def _load(self) -> None:
+        epoch = self.history.epoch
+        self.state, self.history, self.damage = load(self.log)
+        self.history.epoch += epoch + 1
+        self._is_loaded = True
+        if self.damage is not None:
+            log.warning("%s", self.damage)
 
     def events(self) -> list[Event]:
         """Read the log again, as it stands now."""
-        found: list[Event] = []
-        for line in self.log.read():
-            try:
-                found.append(parse(line))
-            except InvalidParams:
-                continue
-        return found
+        return list(events_of(self.log.read()))
 
     def rewrite(self, events: list[Event]) -> None:
         """Replace the log, and fold it anew. Raises StoreError, and then nothing has happened."""
@@ -63,6 +99,7 @@ class Journal:
         self.history.epoch = epoch + 1
         for event in events:
             self._fold(event)
+        self._is_loaded = True
 
     def emit(self, data: Data, *, ephemeral: bool | None = None, agent_id: str | None = None) -> Event:
         """Stamp, log, fold and publish one event. Raises StoreError, and then nothing has happened."""
@@ -88,6 +125,13 @@ class Journal:
         return event
 
     def _append(self, data: Data, ephemeral: bool | None, agent_id: str | None) -> Event:
+        fleeting = data.ephemeral if ephemeral is None else ephemeral
+        if fleeting or self._is_begun or self._writers:
+            return self._write(data, ephemeral, agent_id)
+        with self.writing():
+            return self._write(data, ephemeral, agent_id)
+
+    def _write(self, data: Data, ephemeral: bool | None, agent_id: str | None) -> Event:
         event = seal(data, parent_id=self.state.last_id, ephemeral=ephemeral, agent_id=agent_id)
         if not event.ephemeral:
             self.log.append(event.encoded)

@@ -59,7 +59,8 @@ async def _serve(s: "Session") -> None:
 
 
 def say_idle(s: "Session", aborted: bool) -> None:
-    """The mechanical end: last, always, once for each time the queue drains."""
+    """The mechanical end: last, always, once for each time the queue drains. Others may write again."""
+    s.journal.rest()
     if aborted:
         s.emit(Info("cancellation", "Operation cancelled by user"))
     s.emit(AssistantIdle(aborted or None))

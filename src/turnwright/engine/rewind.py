@@ -14,12 +14,13 @@ def truncate(s: "Session", event_id: str) -> int:
     """Remove an event and all after it; how many. Raises InvalidParams while a run is in hand."""
     if s.is_busy:
         raise InvalidParams("sessionId: the session is busy: abort the run first")
-    events = s.journal.events()
-    index = next((i for i, event in enumerate(events) if event.id == event_id), None)
-    if index is None:
-        raise StoreError(f"Event {event_id} not found")
-    s.journal.rewrite(events[:index])
-    repair(s)
+    with s.journal.writing():
+        events = s.journal.events()
+        index = next((i for i, event in enumerate(events) if event.id == event_id), None)
+        if index is None:
+            raise StoreError(f"Event {event_id} not found")
+        s.journal.rewrite(events[:index])
+        repair(s)
     removed = len(events) - index
     s.emit(SnapshotRewind(event_id, removed))
     return removed

@@ -22,12 +22,13 @@ from turnwright.engine.pending import repair
 from turnwright.engine.secrets import Secrets
 from turnwright.engine.session import Session
 from turnwright.engine.workspace import WorkspaceFile
-from turnwright.errors import InvalidParams, SessionNotFound, TurnwrightError
+from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
-from turnwright.protocol.events.session import CustomAgentsUpdated, SessionResume, SessionStart
+from turnwright.protocol.events.session import CustomAgentsUpdated, SessionResume, SessionStart, Warned
 from turnwright.protocol.options import SessionOptions
 from turnwright.store.base import EventStore, check_session_id
+from turnwright.store.load import load_state
 from turnwright.tools.base import Tool
 
 PRODUCER = "turnwright"
@@ -83,26 +84,27 @@ class Runtime:
             raise InvalidParams(f"sessionId: session {session_id} is live already")
         journal = Journal(self.store.create(session_id), durable=self._durable)
         try:
-            session = self._load(session_id, options, journal, client, origin="new")
-            session.emit(
-                SessionStart(
-                    session_id,
-                    LOG_VERSION,
-                    PRODUCER,
-                    __version__,
-                    wire.now(),
-                    context_tier=None,
-                    context=context_of(session.cwd),
-                    already_in_use=False,
-                    remote_steerable=False,
-                    selected_model=options.model,
-                    reasoning_effort=options.reasoning_effort,
-                    session_limits=options.session_limits,
-                    client_name=options.client_name,
+            with journal.writing():
+                session = self._load(session_id, options, journal, client, origin="new")
+                session.emit(
+                    SessionStart(
+                        session_id,
+                        LOG_VERSION,
+                        PRODUCER,
+                        __version__,
+                        wire.now(),
+                        context_tier=None,
+                        context=context_of(session.cwd),
+                        already_in_use=False,
+                        remote_steerable=False,
+                        selected_model=options.model,
+                        reasoning_effort=options.reasoning_effort,
+                        session_limits=options.session_limits,
+                        client_name=options.client_name,
+                    )
                 )
-            )
-            if options.mode:
-                session.set_mode(options.mode)
+                if options.mode:
+                    session.set_mode(options.mode)
         except TurnwrightError:
             self.sessions.pop(session_id, None)
             journal.log.close()
@@ -113,22 +115,25 @@ class Runtime:
         return session
 
     async def resume(self, session_id: str, options: SessionOptions, client: Client) -> Session:
-        """Take a session up again, live or from the store. Raises SessionNotFound; then nothing changed."""
+        """Take a session up again, live or from the store. Raises SessionNotFound or SessionInUse, and then
+        nothing has changed.
+        """
         while (session := self.sessions.get(session_id)) and (
             self._is_leaving(session_id) or (session.is_abandoned and not options.continue_pending_work)
         ):
             await self.unload(session_id, keep_pending=False)
         if session is not None:
-            was_active = bool(session.clients)
-            session.reconfigure(options)
-            session.clients.attach(client, options)
-            self._announce(session, options, was_active=was_active, live=True)
+            with session.journal.writing():
+                was_active = bool(session.clients)
+                session.reconfigure(options)
+                session.clients.attach(client, options)
+                self._announce(session, options, was_active=was_active, live=True)
             return session
         journal = Journal(self.store.open(session_id), durable=self._durable)
         try:
-            journal.load()
-            session = self._load(session_id, options, journal, client, origin="resume")
-            self._announce(session, options, was_active=False, live=False)
+            with journal.writing():
+                session = self._load(session_id, options, journal, client, origin="resume")
+                self._announce(session, options, was_active=False, live=False)
         except TurnwrightError:
             self.sessions.pop(session_id, None)
             journal.log.close()
@@ -141,6 +146,8 @@ class Runtime:
         continues = options.continue_pending_work
         if not live and not continues:
             repair(session)
+        if session.journal.damage is not None and not live:
+            session.emit(Warned("log_damaged", str(session.journal.damage)), ephemeral=True)
         session.emit(CustomAgentsUpdated([], [], []))
         session.emit(
             SessionResume(
@@ -183,10 +190,11 @@ class Runtime:
         try:
             size = session.journal.log.size
             sizes = session.context_sizes()
-            session.emit(
-                summary.shutdown(session.journal.state, size=size, sizes=sizes, kind=kind, reason=reason)
-            )
-            WorkspaceFile(session.folder, session_id).write(session.journal.state)
+            with suppress(SessionInUse):
+                session.emit(
+                    summary.shutdown(session.journal.state, size=size, sizes=sizes, kind=kind, reason=reason)
+                )
+                WorkspaceFile(session.folder, session_id).write(session.journal.state)
         finally:
             del self.sessions[session_id], self._scopes[session_id]
             session.journal.log.close()
@@ -225,12 +233,11 @@ class Runtime:
         """A session's entry in the list. Raises SessionNotFound."""
         if session_id in self.sessions:
             return summary.metadata(session_id, self.sessions[session_id].journal.state)
-        journal = Journal(self.store.open(session_id))
+        log = self.store.open(session_id)
         try:
-            journal.load()
-            return summary.metadata(session_id, journal.state)
+            return summary.metadata(session_id, load_state(log))
         finally:
-            journal.log.close()
+            log.close()
 
     def list(self) -> list[summary.SessionMetadata]:
         """Every session that was ever prompted, the one used last first."""

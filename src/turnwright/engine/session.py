@@ -128,8 +128,10 @@ class Session:
         return self.journal.emit(data, ephemeral=ephemeral, agent_id=agent_id)
 
     def send(self, prompt: Prompt, *, immediate: bool = False) -> None:
-        """Take a message: to steer the run in hand, or to wait for its turn."""
+        """Take a message: to steer the run in hand, or to wait for its turn. Raises SessionInUse."""
         prompt.waited = self.is_busy
+        if not prompt.waited:
+            self.journal.begin()
         if immediate and self.run_scope is not None:
             self.inbox.steer(prompt)
         else:

@@ -25,20 +25,44 @@ class EventLog(Protocol):
         """Bytes in the log."""
         ...
 
+    def hold(self) -> bool:
+        """Keep others from writing until `release`; whether the log is another than when we last knew it.
+
+        Raises SessionInUse when someone else holds it. Holding it twice is holding it once.
+        """
+        ...
+
+    def release(self) -> None:
+        """Let others write."""
+        ...
+
     def append(self, line: bytes) -> None:
-        """Add one event's JSON, all of it or nothing. Quick. Raises StoreError."""
+        """Add one event's JSON, all of it or nothing. Quick. Only while held. Raises StoreError."""
         ...
 
     def sync(self) -> None:
         """Return when all that was appended would survive a power loss. May block. Raises StoreError."""
         ...
 
-    def read(self) -> Iterator[bytes]:
-        """Yield every line, oldest first, without its newline."""
+    def read(self, start: int = 0) -> Iterator[bytes]:
+        """Yield the lines from a byte on, which has to be a line's first, oldest first, without newlines."""
+        ...
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the last line has its end: another would stand on a line of its own."""
         ...
 
     def rewrite(self, lines: Iterable[bytes]) -> None:
         """Replace the whole log at once. Raises StoreError, and then the old one stands."""
+        ...
+
+    def set_aside(self, junk: Iterable[bytes]) -> None:
+        """Keep what is no event, out of the log's way. Raises StoreError."""
+        ...
+
+    def end_at(self, size: int) -> None:
+        """Drop what stands behind so many bytes, and end the line there. Raises StoreError."""
         ...
 
     def close(self) -> None:

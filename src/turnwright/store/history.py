@@ -99,7 +99,8 @@ class History:
                 ToolCall(call.id, call.name, text) if call.id == call_id else call
                 for call in reply.tool_calls
             )
-            self.messages[-1] = msgspec.structs.replace(reply, tool_calls=calls)
+            self.messages[-1] = amended = msgspec.structs.replace(reply, tool_calls=calls)
+            self.size += _length(amended) - _length(reply)
 
     def _add(self, message: Message) -> None:
         self.messages.append(message)

@@ -8,104 +8,205 @@ from pathlib import Path
 
 from turnwright.errors import SessionNotFound, StoreError
 from turnwright.store.base import check_session_id
+from turnwright.store.disk import Disk
+from turnwright.store.lease import Lease
 
 LOG_NAME = "events.jsonl"
+TORN_NAME = f"{LOG_NAME}.torn"
+BLOCK = 1 << 20
 
 
 class JsonlLog:
     """One file, opened to append; a line that can't be written whole is taken back."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, disk: Disk, *, new: bool) -> None:
         self._path = path
-        self._fd = _open(path)
+        self._disk = disk
+        self._lease = Lease(path.parent)
+        self._fd = disk.open(path, os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0))
         self.size = os.fstat(self._fd).st_size
+        self._is_held = False
+        self._is_torn = False
+        self._is_doubtful = False
+        self._is_new = new
+
+    def hold(self) -> bool:
+        if self._is_held:
+            return False
+        was = os.fstat(self._fd).st_ino, self.size
+        self._lease.take(self._fd)
+        while not self._is_in_place():
+            self._lease.give_back(self._fd)
+            self._reopen()
+            self._lease.take(self._fd)
+        self._is_held = True
+        status = os.fstat(self._fd)
+        self.size = status.st_size
+        return (status.st_ino, status.st_size) != was
+
+    def release(self) -> None:
+        if self._is_held:
+            self._lease.give_back(self._fd)
+            self._is_held = False
 
     def append(self, line: bytes) -> None:
+        record = line + b"\n"
         try:
-            if os.fstat(self._fd).st_nlink == 0:
-                self._restore()
-            self._write(line + b"\n")
+            if self._is_doubtful or os.fstat(self._fd).st_nlink == 0:
+                self._write_anew()
+            if self._is_torn:
+                self._disk.truncate(self._fd, self.size)
+                self._is_torn = False
+            self._write_all(self._fd, record)
         except OSError as error:
-            raise StoreError(f"can't write to the session's log {self._path}: {error.strerror}") from error
+            self._take_back()
+            raise self._error("write to", error) from error
+        self.size += len(record)
 
     def sync(self) -> None:
         try:
-            os.fsync(self._fd)
+            self._disk.sync(self._fd)
+            if self._is_new:
+                self._sync_folders()
         except OSError as error:
-            raise StoreError(f"can't sync the session's log {self._path}: {error.strerror}") from error
+            self._is_doubtful = True
+            raise self._error("sync", error) from error
 
-    def read(self) -> Iterator[bytes]:
-        with open(self._fd, "rb", closefd=False) as file:
-            file.seek(0)
+    def read(self, start: int = 0) -> Iterator[bytes]:
+        with open(self._fd, "rb", buffering=BLOCK, closefd=False) as file:
+            file.seek(start)
             for line in file:
                 yield line.rstrip(b"\n")
 
+    @property
+    def is_ended(self) -> bool:
+        return self.size == 0 or os.pread(self._fd, 1, self.size - 1) == b"\n"
+
     def rewrite(self, lines: Iterable[bytes]) -> None:
         draft = self._path.with_name(f"{LOG_NAME}.{os.getpid()}.new")
+        fd = -1
         try:
-            with open(_open(draft, os.O_TRUNC), "wb") as file:
-                file.writelines(line + b"\n" for line in lines)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(self._path)
+            fd = self._disk.open(draft, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC)
+            for block in _blocks(lines):
+                self._write_all(fd, block)
+            self._disk.sync(fd)
+            if self._is_held:
+                self._lease.extend(fd)
+            self._disk.replace(draft, self._path)
         except OSError as error:
+            if fd >= 0:
+                os.close(fd)
             with suppress(OSError):
                 draft.unlink()
-            raise StoreError(f"can't rewrite the session's log {self._path}: {error.strerror}") from error
-        fd = _open(self._path)  # before the old one is closed: when it fails, that is still the log
-        self.close()
+            raise self._error("rewrite", error) from error
+        os.close(self._fd)
         self._fd = fd
-        self.size = os.fstat(self._fd).st_size
+        self.size = os.fstat(fd).st_size
+        self._is_new = True
+        self._is_torn = self._is_doubtful = False
+
+    def set_aside(self, junk: Iterable[bytes]) -> None:
+        try:
+            fd = self._disk.open(self._path.with_name(TORN_NAME), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            try:
+                for piece in junk:
+                    self._write_all(fd, piece + b"\n")
+                self._disk.sync(fd)
+            finally:
+                os.close(fd)
+        except OSError as error:
+            raise self._error("set aside what is damaged in", error) from error
+
+    def end_at(self, size: int) -> None:
+        try:
+            self._disk.truncate(self._fd, size)
+            self.size = size
+            if not self.is_ended:
+                self._write_all(self._fd, b"\n")
+                self.size += 1
+        except OSError as error:
+            raise self._error("mend", error) from error
 
     def close(self) -> None:
         if self._fd >= 0:
+            self.release()
             os.close(self._fd)
             self._fd = -1
 
-    def _write(self, record: bytes) -> None:
-        """Write it whole, or take back what was written of it."""
-        rest = memoryview(record)
+    def _is_in_place(self) -> bool:
+        """Whether our file is the one under the log's name; one that was removed is written anew later."""
         try:
-            while rest:
-                rest = rest[os.write(self._fd, rest) :]  # what follows a short write says why it was short
-        except OSError:
-            with suppress(OSError):
-                os.ftruncate(self._fd, self.size)
-            raise
-        self.size += len(record)
+            return os.path.samestat(os.fstat(self._fd), self._path.stat())
+        except FileNotFoundError:
+            return True
 
-    def _restore(self) -> None:
-        """Someone removed the file under a live session: write what it held, which is still open to us."""
-        held = list(self.read())
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.rewrite(held)
+    def _reopen(self) -> None:
+        try:
+            fd = self._disk.open(self._path, os.O_RDWR | os.O_APPEND)
+        except OSError as error:
+            raise self._error("open", error) from error
+        os.close(self._fd)
+        self._fd = fd
+
+    def _write_anew(self) -> None:
+        """Someone removed the file under a live session, or the disk may have lost some of it: what it holds
+        is still open to us."""
+        self._disk.make_folder(self._path.parent)
+        self.rewrite(self.read())
+
+    def _write_all(self, fd: int, data: bytes) -> None:
+        """Write all of it; after a short write the next one says why it was short."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._disk.write(fd, rest) :]
+
+    def _take_back(self) -> None:
+        try:
+            self._disk.truncate(self._fd, self.size)
+        except OSError:
+            self._is_torn = True
+
+    def _sync_folders(self) -> None:
+        """See to it that the file's name, and its folder's, are on the disk too."""
+        for folder in (self._path.parent, self._path.parent.parent):
+            fd = self._disk.open(folder, os.O_RDONLY)
+            try:
+                self._disk.sync(fd)
+            finally:
+                os.close(fd)
+        self._is_new = False
+
+    def _error(self, action: str, error: OSError) -> StoreError:
+        return StoreError(f"can't {action} the session's log {self._path}: {error.strerror}")
 
 
 class JsonlStore:
     """A folder of sessions, each with its log."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, disk: Disk | None = None) -> None:
         self.root = root
+        self._disk = disk or Disk()
 
     def create(self, session_id: str) -> JsonlLog:
         path = self.folder(session_id) / LOG_NAME
-        if path.exists():
-            raise StoreError(f"session {session_id} exists already: resume it, or choose another sessionId")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._disk.make_folder(path.parent)
+            return JsonlLog(path, self._disk, new=True)
+        except FileExistsError:
+            raise StoreError(
+                f"session {session_id} exists already: resume it, or choose another sessionId"
+            ) from None
         except OSError as error:
-            raise StoreError(f"can't make the session's folder {path.parent}: {error.strerror}") from error
-        return JsonlLog(path)
+            raise StoreError(f"can't make the session's log {path}: {error.strerror}") from error
 
     def open(self, session_id: str) -> JsonlLog:
         path = self.folder(session_id) / LOG_NAME
-        if not path.is_file():
-            raise SessionNotFound(f"Session not found: {session_id}")
         try:
-            _mend_tail(path)
+            return JsonlLog(path, self._disk, new=False)
+        except FileNotFoundError:
+            raise SessionNotFound(f"Session not found: {session_id}") from None
         except OSError as error:
             raise StoreError(f"can't open the session's log {path}: {error.strerror}") from error
-        return JsonlLog(path)
 
     def ids(self) -> list[str]:
         found: list[tuple[float, str]] = []
@@ -116,42 +217,28 @@ class JsonlStore:
         return [name for _, name in sorted(found, reverse=True)]
 
     def delete(self, session_id: str) -> None:
-        folder = self.folder(session_id)
-        if not (folder / LOG_NAME).is_file():
-            raise SessionNotFound(f"Session file not found for {session_id}")
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            log = self.open(session_id)
+        except SessionNotFound:
+            raise SessionNotFound(f"Session file not found for {session_id}") from None
+        try:
+            log.hold()
+            shutil.rmtree(self.folder(session_id), ignore_errors=True)
+        finally:
+            log.close()
 
     def folder(self, session_id: str) -> Path:
         return self.root / check_session_id(session_id)
 
 
-def _open(path: Path, flags: int = 0) -> int:
-    try:
-        return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | flags, 0o600)
-    except OSError as error:
-        raise StoreError(f"can't open the session's log {path}: {error.strerror}") from error
-
-
-def _mend_tail(path: Path) -> None:
-    """Set a last line without its end aside, beside the log: the next append starts on a new line."""
-    with path.open("r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        tail = b""
-        while size and not tail.startswith(b"\n"):
-            start = max(0, size - 65536)
-            file.seek(start)
-            block = file.read(size - start)
-            end = block.rfind(b"\n")
-            if end >= 0:
-                tail = block[end:] + tail
-                size = start + end
-            else:
-                tail = block + tail
-                size = start
-        whole = size + 1 if tail.startswith(b"\n") else size
-        torn = tail.removeprefix(b"\n")
-        if not torn:
-            return
-        with path.with_name(f"{LOG_NAME}.torn").open("ab") as aside:
-            aside.write(torn + b"\n")
-        file.truncate(whole)
+def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines with their newlines, many at once."""
+    gathered: list[bytes] = []
+    size = 0
+    for line in lines:
+        gathered.append(line + b"\n")
+        size += len(line) + 1
+        if size >= BLOCK:
+            yield b"".join(gathered)
+            gathered, size = [], 0
+    yield b"".join(gathered)

@@ -14,6 +14,13 @@ class MemoryLog:
         self.lines: list[bytes] = []
         self.size = 0
         self.synced = 0
+        self.aside: list[bytes] = []
+
+    def hold(self) -> bool:
+        return False
+
+    def release(self) -> None:
+        pass
 
     def append(self, line: bytes) -> None:
         self.lines.append(line)
@@ -22,12 +29,27 @@ class MemoryLog:
     def sync(self) -> None:
         self.synced = len(self.lines)
 
-    def read(self) -> Iterator[bytes]:
-        yield from self.lines
+    def read(self, start: int = 0) -> Iterator[bytes]:
+        offset = 0
+        for line in self.lines:
+            if offset >= start:
+                yield line
+            offset += len(line) + 1
+
+    @property
+    def is_ended(self) -> bool:
+        return True
 
     def rewrite(self, lines: Iterable[bytes]) -> None:
         self.lines = list(lines)
         self.size = sum(len(line) + 1 for line in self.lines)
+
+    def set_aside(self, junk: Iterable[bytes]) -> None:
+        self.aside.extend(junk)
+
+    def end_at(self, size: int) -> None:
+        while self.size > size:
+            self.size -= len(self.lines.pop()) + 1
 
     def close(self) -> None:
         pass

@@ -68,9 +68,12 @@ class Usage:
     def record(self, usage: object) -> None:
         """Add one model call; what doesn't have the shape of a record is passed over."""
         try:
-            found = wire.convert(usage, Record)
+            self.add(wire.convert(usage, Record))
         except InvalidParams:
             return
+
+    def add(self, found: Record) -> None:
+        """Add one model call."""
         totals = self.models.setdefault(found.model, ModelTotals())
         totals.requests += 1
         totals.cost += found.cost

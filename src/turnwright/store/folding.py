@@ -1,0 +1,225 @@
+"""The folds of a log as far as it was read, with as little decoding as they allow."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from turnwright.protocol.envelope import Event
+from turnwright.protocol.events.compaction import CompactionComplete
+from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, UserMessage
+from turnwright.protocol.wire import Wire
+from turnwright.store.history_start import HistoryStart, length_of_reply
+from turnwright.store.salvage import event_of
+from turnwright.store.state import State
+from turnwright.store.usage import Record
+
+MATTER_TO_NO_FOLD = frozenset(
+    [
+        "assistant.reasoning",
+        "hook.end",
+        "hook.start",
+        "model.call_failure",
+        "session.compaction_start",
+        "session.error",
+        "session.info",
+        "session.shutdown",
+        "session.warning",
+        "tool.execution_start",
+    ]
+)
+"""Types of which a log holds many, or large ones, and that say nothing of the session's state."""
+
+_ID = b'},"id":"'
+_TIMESTAMP = b'","timestamp":"'
+_LONGEST_HEAD = 72
+
+
+class _Call(Wire):
+    tool_call_id: str
+
+
+class _Reply(Wire):
+    content: str
+    tool_requests: list[_Call]
+
+
+class _ReplyLine(Wire):
+    data: _Reply
+
+
+class _Usage(Wire):
+    usage: Record
+
+
+class _UsageLine(Wire):
+    data: _Usage
+
+
+_reply_decoder = msgspec.json.Decoder(_ReplyLine)
+_usage_decoder = msgspec.json.Decoder(_UsageLine)
+
+
+class Folding:
+    """Gives the state, and the start of the history, that every event applied in order would.
+
+    A line is told by its first bytes and by its end, which names the event before it: so two that were fused
+    are not taken for one. What doesn't look so is decoded as a whole. Some things are put off, for they
+    mostly turn out not to matter: a turn's start, which its end undoes but for the count, and a reply with
+    its results, until the conversation goes on.
+    """
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.history = HistoryStart()
+        self.is_whole = True
+        self._offset = 0
+        self._turn: bytes | None = None
+        self._calls: list[bytes] = []
+        self._edits: list[bytes] = []
+        self._end = b""
+        self._last: Event | bytes | None = None
+        self._by_head: dict[bytes, Callable[[bytes], bool]] = {
+            _head("tool.execution_complete"): self._result,
+            _head("assistant.turn_start"): self._start_turn,
+            _head("assistant.turn_end"): self._end_turn,
+            _head("session.usage_record"): self._usage,
+            _head("assistant.message"): self._reply,
+            _head("system.message"): self._system,
+            **{_head(name): self._count for name in MATTER_TO_NO_FOLD},
+        }
+
+    def take(self, line: bytes) -> bool:
+        """Take one more line; False when it is damaged. Damage inside of what isn't decoded goes unseen."""
+        taken = self._glance(line)
+        if not taken and (event := event_of(line)) is not None:
+            self.add(event)
+            taken = True
+        self._offset += len(line) + 1
+        return taken
+
+    def _glance(self, line: bytes) -> bool:
+        if line.endswith(self._end) and line[-135:-127] == _ID and line[-91:-76] == _TIMESTAMP:
+            head, found, _ = line[:_LONGEST_HEAD].partition(b'","data":{')
+            take = self._by_head.get(head)
+            if found and take is not None and take(line):
+                self._end = _end(line[-127:-91])
+                self._last = line
+                return True
+        return False
+
+    def add(self, event: Event) -> None:
+        """Take one more event that was decoded."""
+        self._apply_turn()
+        if event.agent_id is None:
+            self._main(event)
+        self.state.apply(event)
+        if not event.ephemeral:
+            self._end, self._last = _end(event.id.encode()), event
+
+    def close(self) -> None:
+        """Take what was put off into account; `is_whole` tells whether all of it could be read."""
+        self._apply_turn()
+        for line in self._calls:
+            self._apply(line)
+        last = event_of(self._last) if isinstance(self._last, bytes) else self._last
+        if last is not None:
+            self.state.last_id, self.state.modified = last.id, last.timestamp
+        elif self._last is not None:
+            self.is_whole = False
+
+    def _main(self, event: Event) -> None:
+        match event.data:
+            case UserMessage():
+                self._go_on()
+                self.history.add(1, self._offset)
+            case AssistantMessage(content=content, tool_requests=requests):
+                self._go_on()
+                calls = {request.tool_call_id for request in requests}
+                self.history.add(length_of_reply(content, calls), self._offset)
+            case SystemMessage():
+                self.history.system = event.encoded
+            case CompactionComplete(success=True) as data:
+                self.history.compact(data)
+            case _:
+                pass
+
+    def _count(self, line: bytes) -> bool:
+        self.state.events += 1
+        return True
+
+    def _system(self, line: bytes) -> bool:
+        self.history.system = line
+        return self._count(line)
+
+    def _result(self, line: bytes) -> bool:
+        self._calls.append(line)
+        if b'"fileEdits"' in line:
+            self._edits.append(line)
+        return True
+
+    def _start_turn(self, line: bytes) -> bool:
+        self._apply_turn()
+        self._turn = line
+        return True
+
+    def _end_turn(self, line: bytes) -> bool:
+        if self._turn is None or _turn_id(self._turn) != _turn_id(line):
+            return False
+        self._turn = None
+        self.state.turns += 1
+        self.state.events += 2
+        return True
+
+    def _usage(self, line: bytes) -> bool:
+        try:
+            found = _usage_decoder.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return False
+        self.state.usage.add(found.data.usage)
+        self.state.events += 1
+        return True
+
+    def _reply(self, line: bytes) -> bool:
+        try:
+            reply = _reply_decoder.decode(line).data
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return False
+        self._go_on()
+        self._calls.append(line)
+        calls = {call.tool_call_id for call in reply.tool_requests}
+        self.history.add(length_of_reply(reply.content, calls), self._offset)
+        return True
+
+    def _go_on(self) -> None:
+        """The conversation goes on: of the last reply and its results only the edits of files still count."""
+        self.state.events += len(self._calls) - len(self._edits)
+        for line in self._edits:
+            self._apply(line)
+        self._calls.clear()
+        self._edits.clear()
+
+    def _apply_turn(self) -> None:
+        if self._turn is not None:
+            self._apply(self._turn)
+            self._turn = None
+
+    def _apply(self, line: bytes) -> None:
+        event = event_of(line)
+        if event is None:
+            self.is_whole = False
+        else:
+            self.state.apply(event)
+
+
+def _head(name: str) -> bytes:
+    return b'{"type":"' + name.encode()
+
+
+def _end(event_id: bytes) -> bytes:
+    """How the line ends that follows an event."""
+    return b'","parentId":"' + event_id + b'"}'
+
+
+def _turn_id(line: bytes) -> bytes:
+    start = line.find(b'"turnId":"')
+    return line[start : line.find(b'"', start + 10)]

@@ -1,0 +1,66 @@
+"""Where in a log the history begins that the model still sees: what is before the last summary isn't read."""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from turnwright.protocol.events.compaction import CompactionComplete
+from turnwright.protocol.messages import Message
+from turnwright.store.base import EventLog
+from turnwright.store.history import History, summary_message
+from turnwright.store.salvage import event_of
+
+
+class _Span(NamedTuple):
+    """A message of the user or the model with the results of its calls; how many, and from which byte on."""
+
+    messages: int
+    offset: int
+
+
+class HistoryStart:
+    """Counts messages as they would stand in the history, without keeping them."""
+
+    def __init__(self) -> None:
+        self.system: bytes | None = None
+        self._spans: deque[_Span] = deque()
+        self._summaries: list[Message] = []
+        self._removed = 0
+
+    def add(self, messages: int, offset: int) -> None:
+        """Note a line that begins a span."""
+        self._spans.append(_Span(messages, offset))
+
+    def compact(self, data: CompactionComplete) -> None:
+        """Forget the spans that a summary stands for; of the one that it cuts, count what goes."""
+        removed = data.messages_removed or 0
+        gone = min(removed, len(self._summaries))
+        self._removed += removed - gone
+        self._summaries[:gone] = []
+        self._summaries.insert(0, summary_message(data.summary_content or ""))
+        while len(self._spans) > 1 and self._spans[0].messages <= self._removed:
+            self._removed -= self._spans.popleft().messages
+
+    def read(self, log: EventLog) -> History | None:
+        """The history that the whole log would give; None when some of it is damaged."""
+        history = History()
+        for line in self._lines(log):
+            event = event_of(line)
+            if event is None:
+                return None
+            if not isinstance(event.data, CompactionComplete):
+                history.apply(event)
+        history.messages[: self._removed] = self._summaries
+        history.size = history.length(history.messages)
+        return history
+
+    def _lines(self, log: EventLog) -> Iterator[bytes]:
+        if self.system is not None:
+            yield self.system
+        if self._spans:
+            yield from log.read(self._spans[0].offset)
+
+
+def length_of_reply(content: str, calls: set[str]) -> int:
+    """How many messages a reply and the results of its calls are."""
+    return len(calls) + 1 if content or calls else 0

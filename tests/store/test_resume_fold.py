@@ -1,0 +1,146 @@
+"""Loading a log decodes little of it, and gives what applying every event gives."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.faults.long_log import LongLog
+from tests.store.logs import FIXTURES, events_of
+from turnwright.protocol.envelope import Event, parse, seal
+from turnwright.protocol.events import Data
+from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart
+from turnwright.protocol.events.conversation import (
+    AssistantMessage,
+    SystemMessage,
+    ToolRequest,
+    TurnEnd,
+    TurnStart,
+    UserMessage,
+)
+from turnwright.protocol.events.session import Info, ModeChanged, Renamed, UsageRecord
+from turnwright.protocol.events.tools import FileEdited, HookStart, ToolComplete, ToolStart, ToolSuccess
+from turnwright.store.history import History
+from turnwright.store.load import load, load_state
+from turnwright.store.memory import MemoryLog
+from turnwright.store.state import State
+
+IDS = st.sampled_from("abcd")
+TURNS = st.sampled_from("0123")
+TEXTS = st.text(max_size=4)
+
+
+def as_told(state: State, history: History) -> dict[str, Any]:
+    """Everything that the folds say; the history's epoch counts for its process alone."""
+    told = {**vars(state), "usage": vars(state.usage), "history": vars(history)}
+    return msgspec.to_builtins(
+        {**told, "history": {**vars(history), "epoch": 0}, "open_turns": [*state.open_turns]}
+    )
+
+
+def applied(events: Iterable[Event]) -> dict[str, Any]:
+    """What the folds say after each event was applied as it was read."""
+    state, history = State(), History()
+    for event in events:
+        state.apply(event)
+        history.apply(event)
+    return as_told(state, history)
+
+
+def loaded(lines: Iterable[bytes]) -> dict[str, Any]:
+    """What the folds say of a loaded log, which is whole."""
+    log = MemoryLog()
+    for line in lines:
+        log.append(line)
+    found = load(log)
+    assert found.damage is None
+    assert vars(load_state(log)).keys() == vars(found.state).keys()
+    return as_told(found.state, found.history)
+
+
+@st.composite
+def replies(draw: st.DrawFn) -> AssistantMessage:
+    requests = [ToolRequest(i, "bash", "function", {"x": "agentId"}) for i in draw(st.lists(IDS, max_size=3))]
+    return AssistantMessage("m", draw(TEXTS), requests)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> ToolComplete:
+    text = draw(TEXTS)
+    done = ToolComplete(draw(IDS), True, result=ToolSuccess(text, text))
+    if draw(st.booleans()):
+        done.file_edits = [FileEdited("/x", "update")]
+        done.tool_telemetry = {"metrics": {"linesAdded": 2}}
+    if draw(st.booleans()):
+        done.modified_arguments = {"y": text}
+    return done
+
+
+PAYLOADS = st.one_of(
+    st.builds(TurnStart, TURNS),
+    st.builds(TurnEnd, TURNS),
+    replies(),
+    results(),
+    st.builds(UserMessage, TEXTS, is_autopilot_continuation=st.sampled_from([None, True])),
+    st.builds(SystemMessage, TEXTS, st.just("system")),
+    st.sampled_from([UsageRecord({"model": "m", "inputTokens": 7}), UsageRecord({"no": "model"})]),
+    st.builds(ToolStart, IDS, st.just("bash")),
+    st.builds(HookStart, st.just("h"), st.just("preToolUse")),
+    st.just(Info("x", "y")),
+    st.builds(Renamed, TEXTS),
+    st.just(ModeChanged("interactive", "plan")),
+    st.just(CompactionStart(1, 1, 1, 1, 1, "threshold")),
+    st.floats(0, 1),
+)
+STEPS = st.lists(st.tuples(PAYLOADS, st.sampled_from([None, None, None, "agent"])), max_size=40)
+
+
+def sealed(steps: Iterable[tuple[Data | float, str | None]]) -> list[Event]:
+    """A log of these payloads; a number is a summary of that share of the messages that there are."""
+    events: list[Event] = []
+    history, parent = History(), None
+    for payload, agent_id in steps:
+        if not isinstance(payload, Data):
+            removed = round(payload * len(history.messages))
+            payload = CompactionComplete(True, "threshold", summary_content="sum", messages_removed=removed)
+        event = parse(seal(payload, parent_id=parent, ephemeral=False, agent_id=agent_id).encoded)
+        history.apply(event)
+        events.append(event)
+        parent = event.id
+    return events
+
+
+@settings(max_examples=1000, deadline=None)
+@given(STEPS)
+def test_a_loaded_log_says_what_applying_every_event_says(
+    steps: list[tuple[Data | float, str | None]],
+) -> None:
+    events = sealed(steps)
+    assert loaded(event.encoded for event in events) == applied(events)
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in FIXTURES.glob("*.jsonl")))
+def test_a_log_of_another_runtime_is_loaded_as_its_events_say(name: str) -> None:
+    events = events_of(name)
+    assert loaded(event.encoded for event in events) == applied(events)
+
+
+def test_a_long_log_with_summaries_is_loaded_as_its_events_say() -> None:
+    events = list(LongLog(output=300, turns_of_a_summary=70).events(3000))
+    assert loaded(event.encoded for event in events) == applied(events)
+
+
+def test_a_log_whose_events_are_spelled_in_another_order_is_loaded_too() -> None:
+    events = list(LongLog(output=300, turns_of_a_summary=20).events(300))
+    reordered = [
+        msgspec.json.encode(dict(reversed(msgspec.json.decode(event.encoded).items()))) for event in events
+    ]
+    assert loaded(reordered) == applied(events)
+
+
+def test_events_that_name_no_parent_or_a_wrong_one_are_applied_all_the_same() -> None:
+    events = [event for event in LongLog(output=300).events(300) if event.type != "session.usage_record"]
+    assert loaded(event.encoded for event in events) == applied(events)
