@@ -132,15 +132,17 @@ async def serving(
     *,
     provider: ProviderOptions | None = None,
     environment: Mapping[str, str] | None = None,
+    users_url: str | None = None,
 ) -> AsyncGenerator[Server, None]:
     """Start a server whose model follows `script`; in the end every log is right.
 
-    Without a script, sessions use the endpoint `provider` or bring their own.
+    Without a script, sessions use the endpoint `provider` or bring their own. At `users_url` is asked whose
+    GitHub token a session brings.
     """
     home = tmp_path / "home"
     model = Scripted(script or ())
     endpoints = None if script is None else Fixed(model, "scripted")
-    settings = Settings(home)
+    settings = Settings(home, users_url=users_url)
     with anyio.fail_after(30):
         async with started(
             settings, provider=provider, endpoints=endpoints, environment=environment or {}

@@ -15,7 +15,10 @@ async def switch_to_auto(s: "Session", error: ProviderError) -> bool:
     """Ask whether the model `auto` shall go on, where the endpoint offers one; True if it does."""
     if error.kind != "rate_limit" or error.error_code is None or s.model == AUTO:
         return False
-    if not await s.offers(AUTO):
+    try:
+        if not await s.offers(AUTO):
+            return False
+    except ProviderError:
         return False
     answer = await s.asking.ask_about_auto_mode(error.error_code, error.retry_after)
     if answer is None or answer.response == "no":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from turnwright.engine import summary
 from turnwright.engine.journal import Journal
 from turnwright.engine.workspace import WorkspaceFile
-from turnwright.errors import InvalidParams, StoreError
+from turnwright.errors import InvalidParams, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event, countable, parse
 from turnwright.protocol.events.session import Renamed, TitleChanged
@@ -30,15 +30,16 @@ def fork(
     store = runtime.store
     journal = Journal(store.create(fork_id))
     try:
-        journal.rewrite([_started(kept[0], fork_id), *kept[1:]])
-        if name:
-            journal.emit(Renamed(name))
-        elif title := journal.state.name or journal.state.title:
-            journal.emit(TitleChanged(f"{title} (fork)"), ephemeral=False)
+        with journal.writing():
+            journal.rewrite([_started(kept[0], fork_id), *kept[1:]])
+            if name:
+                journal.emit(Renamed(name))
+            elif title := journal.state.name or journal.state.title:
+                journal.emit(TitleChanged(f"{title} (fork)"), ephemeral=False)
         _copy_files(store.folder(session_id), store.folder(fork_id))
         WorkspaceFile(store.folder(fork_id), fork_id).write(journal.state)
         return summary.metadata(fork_id, journal.state)
-    except StoreError:
+    except TurnwrightError:
         store.delete(fork_id)
         raise
     finally:

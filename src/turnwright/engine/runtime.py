@@ -15,6 +15,7 @@ from turnwright.engine.checkout import context_of
 from turnwright.engine.clients import Client
 from turnwright.engine.endpoint import Endpoints
 from turnwright.engine.fork import fork
+from turnwright.engine.identity import Identities
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.journal import Journal
 from turnwright.engine.loop import serve
@@ -26,6 +27,7 @@ from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, Turn
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.session import CustomAgentsUpdated, SessionResume, SessionStart, Warned
+from turnwright.protocol.identity import Identity
 from turnwright.protocol.options import SessionOptions
 from turnwright.store.base import EventStore, check_session_id
 from turnwright.store.load import load_state
@@ -50,6 +52,7 @@ class Runtime:
         home: Path,
         environment: Mapping[str, str] | None = None,
         secrets: Secrets | None = None,
+        identities: Identities | None = None,
         durable: bool = True,
     ) -> None:
         self.store = store
@@ -60,6 +63,7 @@ class Runtime:
         self.tools = tuple(tools)
         self._environment = dict(os.environ if environment is None else environment)
         self.secrets = secrets or Secrets()
+        self._identities = identities
         self._durable = durable
         self._tasks: TaskGroup
         self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
@@ -79,6 +83,7 @@ class Runtime:
 
     async def create(self, options: SessionOptions, client: Client) -> Session:
         """Start a new session. Raises InvalidParams, StoreError, or what the endpoint says."""
+        identity = await self._identity(options)
         session_id = check_session_id(options.session_id or wire.new_id())
         if session_id in self.sessions:
             raise InvalidParams(f"sessionId: session {session_id} is live already")
@@ -86,6 +91,7 @@ class Runtime:
         try:
             with journal.writing():
                 session = self._load(session_id, options, journal, client, origin="new")
+                session.identity = identity
                 session.emit(
                     SessionStart(
                         session_id,
@@ -118,6 +124,7 @@ class Runtime:
         """Take a session up again, live or from the store. Raises SessionNotFound or SessionInUse, and then
         nothing has changed.
         """
+        identity = await self._identity(options)
         while (session := self.sessions.get(session_id)) and (
             self._is_leaving(session_id) or (session.is_abandoned and not options.continue_pending_work)
         ):
@@ -126,6 +133,7 @@ class Runtime:
             with session.journal.writing():
                 was_active = bool(session.clients)
                 session.reconfigure(options)
+                session.identity = identity or session.identity
                 session.clients.attach(client, options)
                 self._announce(session, options, was_active=was_active, live=True)
             return session
@@ -133,6 +141,7 @@ class Runtime:
         try:
             with journal.writing():
                 session = self._load(session_id, options, journal, client, origin="resume")
+                session.identity = identity
                 self._announce(session, options, was_active=False, live=False)
         except TurnwrightError:
             self.sessions.pop(session_id, None)
@@ -167,6 +176,14 @@ class Runtime:
         )
         if not live and continues and state.open_calls:
             session.send(Prompt(message_id=wire.new_id(), text=None))
+
+    async def identify(self, token: str) -> Identity | None:
+        """Whose token it is; None when nobody can tell. Raises ConfigError when the token is refused."""
+        return await self._identities.find(token) if self._identities else None
+
+    async def _identity(self, options: SessionOptions) -> Identity | None:
+        token = options.git_hub_token
+        return (await self.identify(token) or Identity()) if token else None
 
     def find(self, session_id: str) -> Session:
         """The live session of that id. Raises SessionNotFound."""

@@ -43,6 +43,7 @@ from turnwright.protocol.events.session import (
     PendingMessagesModified,
 )
 from turnwright.protocol.events.tools import ToolPartial
+from turnwright.protocol.identity import Identity
 from turnwright.protocol.options import OptionChanges, SessionOptions
 from turnwright.protocol.permissions import PermissionRequest
 from turnwright.tools.base import Call, Tool
@@ -94,6 +95,7 @@ class Session:
         self.origin = origin
         self._home = home
         self.is_fresh = True
+        self.identity: Identity | None = None
         self._environment = environment
         self.secrets = secrets
         secrets.add_keys_of(options.provider)
@@ -239,8 +241,8 @@ class Session:
             self._endpoint_key = self._wanted_endpoint()
 
     async def offers(self, model: str) -> bool:
-        """Whether the endpoint in use lists a model of that name. Raises as `ensure_endpoint` does."""
-        return any(info.id == model for info in await self._endpoints.models(self.options))
+        """Whether the endpoint in use lists a model of that name, now. Raises ProviderError."""
+        return any(info.id == model for info in await self.endpoint.provider.models())
 
     def _wanted_endpoint(self) -> object:
         options = self.options
@@ -255,6 +257,11 @@ class Session:
             self.options.model_capabilities = capabilities
         if reasoning_effort is not None:
             self.options.reasoning_effort = reasoning_effort
+
+    def use_token(self, token: str) -> None:
+        """Go to the endpoint with another GitHub token from the next call on."""
+        self.secrets.add(token)
+        self.options.git_hub_token = token
 
     def set_mode(self, mode: Mode) -> None:
         """Change the mode, from the next model call on."""

@@ -26,6 +26,7 @@ class PlanAnswer(Wire):
     selected_action: str | None = None
     auto_approve_edits: bool | None = None
     feedback: str | None = None
+    """What the user wants changed, when the plan was not approved."""
 
 
 class Asker(Protocol):
@@ -169,16 +170,19 @@ class ExitPlanMode(_Base):
         answer = await self._asker.ask_about_plan(plan.summary, actions, recommended, call.id)
         if answer is None:
             return failure("The plan can't be shown to the user now. Stay in plan mode.")
-        said = f" The user said: {answer.feedback}" if answer.feedback else ""
         if not answer.approved:
+            said = f" The user said: {answer.feedback}" if answer.feedback else ""
             return failure(f"The plan was not approved. You are still in plan mode: change the plan.{said}")
         mode: Mode = "autopilot" if answer.selected_action == "autopilot" else "interactive"
         self._asker.leave_plan_mode(mode)
-        text = f"Plan approved! Exited plan mode.\n\nYou are now in {mode} mode. {_next(answer)}{said}"
+        text = f"Plan approved! Exited plan mode.\n\nYou are now in {mode} mode. {_next(answer)}"
         return ToolResult(text, detail=text)
 
 
 def _next(answer: PlanAnswer) -> str:
     if answer.selected_action == "exit_only":
         return "Don't begin yet: wait for the user."
-    return "Begin with the plan now."
+    return (
+        "Start implementing the plan now, in this same response. Approving the plan is your go-signal, so do "
+        "not stop to ask whether to proceed or wait for another message."
+    )

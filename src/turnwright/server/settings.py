@@ -12,13 +12,17 @@ TOKEN_VARIABLES = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
 
 
 class Settings(msgspec.Struct):
-    """`connection_token` is asked for at `connect`; `github_token` goes with `COPILOT_API_URL` alone."""
+    """`connection_token` is asked for at `connect`; `github_token` goes with `COPILOT_API_URL` alone.
+
+    At `users_url` is asked whose token a session brings; without it, nobody is.
+    """
 
     home: Path
     connection_token: str | None = None
     github_token: str | None = None
     auth_type: str | None = None
     api_url: str | None = None
+    users_url: str | None = None
     stopping: anyio.Event = msgspec.field(default_factory=anyio.Event)
 
 
@@ -44,4 +48,7 @@ def from_environment(
         github_token=token,
         auth_type=kind,
         api_url=environment.get("COPILOT_API_URL") or None,
+        users_url=environment.get("COPILOT_DEBUG_GITHUB_API_URL")
+        or environment.get("COPILOT_API_URL")
+        or None,
     )

@@ -9,6 +9,7 @@ from turnwright.engine.endpoints import ConfiguredEndpoints, Defaults
 from turnwright.engine.runtime import Runtime
 from turnwright.engine.secrets import Secrets
 from turnwright.protocol.options import ProviderOptions
+from turnwright.providers.github_users import GitHubUsers
 from turnwright.providers.open import open_local, open_provider
 from turnwright.server.settings import Settings
 from turnwright.store.jsonl import JsonlStore
@@ -36,6 +37,7 @@ async def started(
     configured = ConfiguredEndpoints(defaults, open_provider, open_local)
     secrets = Secrets([settings.connection_token, settings.github_token])
     secrets.add_keys_of(provider)
+    users = GitHubUsers(settings.users_url) if settings.users_url else None
     runtime = Runtime(
         JsonlStore(settings.home / "session-state"),
         endpoints or configured,
@@ -43,12 +45,15 @@ async def started(
         home=settings.home,
         environment=without_secrets(environment, settings, provider),
         secrets=secrets,
+        identities=users,
     )
     try:
         async with runtime:
             yield runtime
     finally:
         await configured.aclose()
+        if users is not None:
+            await users.aclose()
 
 
 def without_secrets(

@@ -5,6 +5,7 @@ from turnwright.server.methods import (
     commands,
     context,
     event_log,
+    github_auth,
     history,
     lifecycle,
     metadata,
@@ -28,6 +29,7 @@ from turnwright.server.methods.base import Table
 METHODS: Table = {
     **runtime.METHODS,
     **auth.METHODS,
+    **github_auth.METHODS,
     **secrets.METHODS,
     **lifecycle.METHODS,
     **sessions.METHODS,

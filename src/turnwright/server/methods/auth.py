@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from turnwright.protocol.identity import HOST
 from turnwright.server.methods.base import Empty, Methods
 
 if TYPE_CHECKING:
@@ -10,18 +11,20 @@ if TYPE_CHECKING:
 methods = Methods()
 METHODS = methods.table
 
-HOST = "https://github.com"
-
 
 @methods.runtime("auth.getStatus", Empty)
 async def status(connection: "Connection", params: Empty) -> dict[str, Any]:
     """Whether there is a token, and where it came from; the token itself is never told."""
-    kind = connection.settings.auth_type
+    return told(connection.settings.auth_type)
+
+
+def told(kind: str | None, host: str = HOST) -> dict[str, Any]:
+    """The wire's words for where a token came from; None if there is none."""
     if kind is None:
         return {"isAuthenticated": False, "statusMessage": "Not authenticated"}
     return {
         "isAuthenticated": True,
         "authType": kind,
-        "host": HOST,
-        "statusMessage": f"{HOST} (via {kind})",
+        "host": host,
+        "statusMessage": f"{host} (via {kind})",
     }
