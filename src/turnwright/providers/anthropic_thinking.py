@@ -15,8 +15,8 @@ _TAKES_BUDGET = re.compile(r"claude-(3-7|(opus|sonnet|haiku)-4([-.][0-5])?(?![-.
 def thinking(model: str, effort: str | None, most: int | None, *, possible: bool) -> dict[str, Json]:
     """Return the fields of a request that bound its output, thinking included.
 
-    `most` is the caller's own bound, in tokens. With a budget, thinking must not be `possible` to skip: where
-    the last calls were made without it, the API refuses to have it now.
+    `most` is the caller's own bound, in tokens. Thinking is not `possible` with a budget where the last calls
+    were made without: the API would refuse their results.
     """
     budget = _BUDGETS.get(effort or "", 0)
     allowed = most or DEFAULT_OUTPUT_TOKENS + budget
