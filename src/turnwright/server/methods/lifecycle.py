@@ -33,15 +33,25 @@ def _opened(session: Session) -> SessionOpened:
     )
 
 
+def _check(options: SessionOptions) -> None:
+    """Refuse an endpoint that can't be, before there is a session. Raises ConfigError naming the field."""
+    if options.provider is not None:
+        from turnwright.providers.open import check_provider
+
+        check_provider(options.provider)
+
+
 @methods.runtime("session.create", SessionOptions, inline=True)
 async def create(connection: "Connection", params: SessionOptions) -> SessionOpened:
     """Start a session."""
+    _check(params)
     return _opened(await connection.runtime.create(params, connection))
 
 
 @methods.runtime("session.resume", SessionOptions, inline=True)
 async def resume(connection: "Connection", params: SessionOptions) -> SessionOpened:
     """Take up a session, live or logged; the same connection may do so again and again."""
+    _check(params)
     return _opened(await connection.runtime.resume(params.session_id or "", params, connection))
 
 
