@@ -4,7 +4,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from turnwright.store.jsonl import LOG_NAME, TORN_NAME, JsonlLog, JsonlStore
+from turnwright.store.jsonl import JsonlStore
+from turnwright.store.jsonl_log import LOG_NAME, TORN_NAME, JsonlLog
 
 SESSION = "s"
 

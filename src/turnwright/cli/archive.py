@@ -4,10 +4,12 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from turnwright.engine.summary import SessionMetadata, metadata
+from turnwright.engine.summary import SessionMetadata, listed
 from turnwright.errors import InvalidParams, SessionNotFound
 from turnwright.protocol.envelope import Event, parse
 from turnwright.store.jsonl import LOG_NAME, JsonlStore
+from turnwright.store.jsonl_log import lines_of
+from turnwright.store.load import load_state
 from turnwright.store.state import State
 
 log = logging.getLogger(__name__)
@@ -21,17 +23,16 @@ class Archive:
 
     def entries(self) -> Iterator[SessionMetadata]:
         """Every session that was ever prompted, the one used last first."""
-        for session_id in self.store.ids():
-            entry = metadata(session_id, self.state(session_id))
-            if entry.summary:
-                yield entry
+        entries = self.store.entries()
+        self.store.close()
+        yield from (listed(entry) for entry in entries if entry.title)
 
     def state(self, session_id: str) -> State:
         """A session's state. Raises SessionNotFound."""
-        state = State()
-        for event in self.events(session_id):
-            state.apply(event)
-        return state
+        try:
+            return load_state(lines_of(self.store.folder(session_id) / LOG_NAME))
+        except FileNotFoundError:
+            raise SessionNotFound(f"There is no session {session_id}") from None
 
     def events(self, session_id: str) -> Iterator[Event]:
         """A session's events, oldest first; what is no event is passed over. Raises SessionNotFound."""

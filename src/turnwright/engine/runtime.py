@@ -30,7 +30,7 @@ from turnwright.protocol.events.session import CustomAgentsUpdated, SessionResum
 from turnwright.protocol.identity import Identity
 from turnwright.protocol.options import SessionOptions
 from turnwright.store.base import EventStore, check_session_id
-from turnwright.store.load import load_state
+from turnwright.store.entry import Entry
 from turnwright.tools.base import Tool
 
 PRODUCER = "turnwright"
@@ -79,6 +79,7 @@ class Runtime:
                 with suppress(TurnwrightError):
                     await self.unload(session_id)
         self._tasks.cancel_scope.cancel()
+        self.store.close()
         return await self._tasks.__aexit__(None, None, None)
 
     async def create(self, options: SessionOptions, client: Client) -> Session:
@@ -212,6 +213,7 @@ class Runtime:
                     summary.shutdown(session.journal.state, size=size, sizes=sizes, kind=kind, reason=reason)
                 )
                 WorkspaceFile(session.folder, session_id).write(session.journal.state)
+                self._note(session)
         finally:
             del self.sessions[session_id], self._scopes[session_id]
             session.journal.log.close()
@@ -250,20 +252,19 @@ class Runtime:
         """A session's entry in the list. Raises SessionNotFound."""
         if session_id in self.sessions:
             return summary.metadata(session_id, self.sessions[session_id].journal.state)
-        log = self.store.open(session_id)
-        try:
-            return summary.metadata(session_id, load_state(log))
-        finally:
-            log.close()
+        return summary.listed(self.store.entry(session_id))
 
     def list(self) -> list[summary.SessionMetadata]:
         """Every session that was ever prompted, the one used last first."""
-        found = [self.metadata(session_id) for session_id in self.store.ids()]
-        return [entry for entry in found if entry.summary]
+        return [found for entry in self.store.entries() if (found := self._listed(entry)).summary]
 
     def last(self) -> str | None:
         """The session that was used last, of those that were ever prompted."""
-        return next((i for i in self.store.ids() if self.metadata(i).summary), None)
+        return next((entry.session_id for entry in self.list()), None)
+
+    def _listed(self, entry: Entry) -> summary.SessionMetadata:
+        live = self.sessions.get(entry.session_id)
+        return summary.metadata(live.id, live.journal.state) if live else summary.listed(entry)
 
     def _load(
         self, session_id: str, options: SessionOptions, journal: Journal, client: Client, *, origin: str
@@ -300,8 +301,17 @@ class Runtime:
         finally:
             done.set()
 
+    def _note(self, session: Session) -> None:
+        self.store.note(session.id, session.journal.state, session.journal.log.size)
+
+    async def _note_at_rest(self, session: Session) -> None:
+        if self.sessions.get(session.id) is session and not session.is_busy:
+            self._note(session)
+
     def _updated(self, session: Session, event: Event) -> None:
-        if not event.ephemeral:
+        if event.type == "session.idle":
+            self._tasks.start_soon(self._note_at_rest, session)  # once the clients have got it
+        elif not event.ephemeral:
             self._say("session.updated", summary.metadata(session.id, session.journal.state))
 
     def _say(self, kind: str, entry: summary.SessionMetadata) -> None:

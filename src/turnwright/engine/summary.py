@@ -5,6 +5,7 @@ from typing import Any
 
 from turnwright.protocol.events.session import Context, Shutdown
 from turnwright.protocol.wire import Wire
+from turnwright.store.entry import Entry
 from turnwright.store.state import State
 
 
@@ -23,19 +24,22 @@ class SessionMetadata(Wire):
 
 
 def metadata(session_id: str, state: State) -> SessionMetadata:
-    """A session's entry in a list, from its log."""
-    start = state.start
-    title = state.name or state.title
+    """A session's entry in a list, from its state."""
+    return listed(Entry.of(session_id, state))
+
+
+def listed(entry: Entry) -> SessionMetadata:
+    """A session's entry in a list."""
     return SessionMetadata(
-        session_id,
-        start.start_time if start else state.modified,
-        state.modified,
+        entry.session_id,
+        entry.start,
+        entry.modified,
         is_remote=False,
         is_detached=False,
-        summary=title,
-        name=title,
-        client_name=start.client_name if start else None,
-        context=state.context,
+        summary=entry.title,
+        name=entry.title,
+        client_name=entry.client_name,
+        context=entry.context,
     )
 
 

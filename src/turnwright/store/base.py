@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from turnwright.errors import InvalidParams
+from turnwright.store.entry import Entry
+from turnwright.store.state import State
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
@@ -85,8 +87,24 @@ class EventStore(Protocol):
         """The sessions that have a log, the one used last first."""
         ...
 
+    def entries(self) -> list[Entry]:
+        """What a list tells of every session that can be read, the one used last first."""
+        ...
+
+    def entry(self, session_id: str) -> Entry:
+        """What a list tells of one session. Raises SessionNotFound, or StoreError when it can't be read."""
+        ...
+
+    def note(self, session_id: str, state: State, size: int) -> None:
+        """Spare lists the reading of a log that is as long as this, and says this."""
+        ...
+
     def delete(self, session_id: str) -> None:
-        """Remove a session with everything of its own. Raises SessionNotFound."""
+        """Remove a session with everything of its own. Raises SessionNotFound, SessionInUse."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what is kept open between calls; the store can be used again."""
         ...
 
     def folder(self, session_id: str) -> Path:

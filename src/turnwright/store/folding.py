@@ -163,7 +163,7 @@ class Folding:
         return True
 
     def _end_turn(self, line: bytes) -> bool:
-        if self._turn is None or _turn_id(self._turn) != _turn_id(line):
+        if self._turn is None or self.state.open_turns or _turn_id(self._turn) != _turn_id(line):
             return False
         self._turn = None
         self.state.turns += 1

@@ -1,183 +1,23 @@
-"""Logs as files: <root>/<sessionId>/events.jsonl, one event a line."""
+"""Logs as files: <root>/<sessionId>/events.jsonl, with an index beside the root."""
 
+import logging
 import os
 import shutil
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from turnwright.errors import SessionNotFound, StoreError
+from turnwright.errors import InvalidParams, SessionNotFound, StoreError
 from turnwright.store.base import check_session_id
 from turnwright.store.disk import Disk
-from turnwright.store.lease import Lease
+from turnwright.store.entry import Entry
+from turnwright.store.index import Row, SessionIndex
+from turnwright.store.jsonl_log import LOG_NAME, JsonlLog, lines_of
+from turnwright.store.load import load_state
+from turnwright.store.state import State
 
-LOG_NAME = "events.jsonl"
-TORN_NAME = f"{LOG_NAME}.torn"
-BLOCK = 1 << 20
+__all__ = ["LOG_NAME", "JsonlLog", "JsonlStore"]
 
-
-class JsonlLog:
-    """One file, opened to append; a line that can't be written whole is taken back."""
-
-    def __init__(self, path: Path, disk: Disk, *, new: bool) -> None:
-        self._path = path
-        self._disk = disk
-        self._lease = Lease(path.parent)
-        self._fd = disk.open(path, os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0))
-        self.size = os.fstat(self._fd).st_size
-        self._is_held = False
-        self._is_torn = False
-        self._is_doubtful = False
-        self._is_new = new
-
-    def hold(self) -> bool:
-        if self._is_held:
-            return False
-        was = os.fstat(self._fd).st_ino, self.size
-        self._lease.take(self._fd)
-        while not self._is_in_place():
-            self._lease.give_back(self._fd)
-            self._reopen()
-            self._lease.take(self._fd)
-        self._is_held = True
-        status = os.fstat(self._fd)
-        self.size = status.st_size
-        return (status.st_ino, status.st_size) != was
-
-    def release(self) -> None:
-        if self._is_held:
-            self._lease.give_back(self._fd)
-            self._is_held = False
-
-    def append(self, line: bytes) -> None:
-        record = line + b"\n"
-        try:
-            if self._is_doubtful or os.fstat(self._fd).st_nlink == 0:
-                self._write_anew()
-            if self._is_torn:
-                self._disk.truncate(self._fd, self.size)
-                self._is_torn = False
-            self._write_all(self._fd, record)
-        except OSError as error:
-            self._take_back()
-            raise self._error("write to", error) from error
-        self.size += len(record)
-
-    def sync(self) -> None:
-        try:
-            self._disk.sync(self._fd)
-            if self._is_new:
-                self._sync_folders()
-        except OSError as error:
-            self._is_doubtful = True
-            raise self._error("sync", error) from error
-
-    def read(self, start: int = 0) -> Iterator[bytes]:
-        with open(self._fd, "rb", buffering=BLOCK, closefd=False) as file:
-            file.seek(start)
-            for line in file:
-                yield line.rstrip(b"\n")
-
-    @property
-    def is_ended(self) -> bool:
-        return self.size == 0 or os.pread(self._fd, 1, self.size - 1) == b"\n"
-
-    def rewrite(self, lines: Iterable[bytes]) -> None:
-        draft = self._path.with_name(f"{LOG_NAME}.{os.getpid()}.new")
-        fd = -1
-        try:
-            fd = self._disk.open(draft, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC)
-            for block in _blocks(lines):
-                self._write_all(fd, block)
-            self._disk.sync(fd)
-            if self._is_held:
-                self._lease.extend(fd)
-            self._disk.replace(draft, self._path)
-        except OSError as error:
-            if fd >= 0:
-                os.close(fd)
-            with suppress(OSError):
-                draft.unlink()
-            raise self._error("rewrite", error) from error
-        os.close(self._fd)
-        self._fd = fd
-        self.size = os.fstat(fd).st_size
-        self._is_new = True
-        self._is_torn = self._is_doubtful = False
-
-    def set_aside(self, junk: Iterable[bytes]) -> None:
-        try:
-            fd = self._disk.open(self._path.with_name(TORN_NAME), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-            try:
-                for piece in junk:
-                    self._write_all(fd, piece + b"\n")
-                self._disk.sync(fd)
-            finally:
-                os.close(fd)
-        except OSError as error:
-            raise self._error("set aside what is damaged in", error) from error
-
-    def end_at(self, size: int) -> None:
-        try:
-            self._disk.truncate(self._fd, size)
-            self.size = size
-            if not self.is_ended:
-                self._write_all(self._fd, b"\n")
-                self.size += 1
-        except OSError as error:
-            raise self._error("mend", error) from error
-
-    def close(self) -> None:
-        if self._fd >= 0:
-            self.release()
-            os.close(self._fd)
-            self._fd = -1
-
-    def _is_in_place(self) -> bool:
-        """Whether our file is the one under the log's name; one that was removed is written anew later."""
-        try:
-            return os.path.samestat(os.fstat(self._fd), self._path.stat())
-        except FileNotFoundError:
-            return True
-
-    def _reopen(self) -> None:
-        try:
-            fd = self._disk.open(self._path, os.O_RDWR | os.O_APPEND)
-        except OSError as error:
-            raise self._error("open", error) from error
-        os.close(self._fd)
-        self._fd = fd
-
-    def _write_anew(self) -> None:
-        """Someone removed the file under a live session, or the disk may have lost some of it: what it holds
-        is still open to us."""
-        self._disk.make_folder(self._path.parent)
-        self.rewrite(self.read())
-
-    def _write_all(self, fd: int, data: bytes) -> None:
-        """Write all of it; after a short write the next one says why it was short."""
-        rest = memoryview(data)
-        while rest:
-            rest = rest[self._disk.write(fd, rest) :]
-
-    def _take_back(self) -> None:
-        try:
-            self._disk.truncate(self._fd, self.size)
-        except OSError:
-            self._is_torn = True
-
-    def _sync_folders(self) -> None:
-        """See to it that the file's name, and its folder's, are on the disk too."""
-        for folder in (self._path.parent, self._path.parent.parent):
-            fd = self._disk.open(folder, os.O_RDONLY)
-            try:
-                self._disk.sync(fd)
-            finally:
-                os.close(fd)
-        self._is_new = False
-
-    def _error(self, action: str, error: OSError) -> StoreError:
-        return StoreError(f"can't {action} the session's log {self._path}: {error.strerror}")
+log = logging.getLogger(__name__)
 
 
 class JsonlStore:
@@ -186,6 +26,7 @@ class JsonlStore:
     def __init__(self, root: Path, disk: Disk | None = None) -> None:
         self.root = root
         self._disk = disk or Disk()
+        self._index = SessionIndex(root.parent / "turnwright" / "index.sqlite")
 
     def create(self, session_id: str) -> JsonlLog:
         path = self.folder(session_id) / LOG_NAME
@@ -209,36 +50,82 @@ class JsonlStore:
             raise StoreError(f"can't open the session's log {path}: {error.strerror}") from error
 
     def ids(self) -> list[str]:
-        found: list[tuple[float, str]] = []
-        with suppress(FileNotFoundError), os.scandir(self.root) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    found.append((Path(entry.path, LOG_NAME).stat().st_mtime, entry.name))
-        return [name for _, name in sorted(found, reverse=True)]
+        return [session_id for session_id, _ in self._logs()]
+
+    def entries(self) -> list[Entry]:
+        known = self._index.rows()
+        found: list[Entry] = []
+        read: list[Row] = []
+        for session_id, status in self._logs():
+            row = known.pop(session_id, None)
+            if row is None or not _holds(row, status):
+                row = self._read(session_id, status)
+                if row is None:
+                    continue
+                read.append(row)
+            found.append(row.entry)
+        if read or known:
+            self._index.update(read, gone=known)
+        return found
+
+    def entry(self, session_id: str) -> Entry:
+        try:
+            status = (self.folder(session_id) / LOG_NAME).stat()
+        except FileNotFoundError:
+            raise SessionNotFound(f"Session not found: {session_id}") from None
+        except OSError as error:
+            raise StoreError(f"can't read the session's log: {error}") from error
+        row = self._index.row(session_id)
+        if row is None or not _holds(row, status):
+            row = self._read(session_id, status)
+            if row is None:
+                raise StoreError(f"can't read the log of session {session_id}")
+            self._index.update([row])
+        return row.entry
+
+    def note(self, session_id: str, state: State, size: int) -> None:
+        with suppress(OSError):
+            status = (self.folder(session_id) / LOG_NAME).stat()
+            if status.st_size == size:
+                self._index.update([Row(Entry.of(session_id, state), size, status.st_mtime_ns)])
 
     def delete(self, session_id: str) -> None:
         try:
-            log = self.open(session_id)
+            held = self.open(session_id)
         except SessionNotFound:
             raise SessionNotFound(f"Session file not found for {session_id}") from None
         try:
-            log.hold()
+            held.hold()
             shutil.rmtree(self.folder(session_id), ignore_errors=True)
         finally:
-            log.close()
+            held.close()
+        self._index.update([], gone=[session_id])
+
+    def close(self) -> None:
+        self._index.close()
 
     def folder(self, session_id: str) -> Path:
         return self.root / check_session_id(session_id)
 
+    def _logs(self) -> list[tuple[str, os.stat_result]]:
+        """The sessions that have a log, the one used last first."""
+        found: list[tuple[str, os.stat_result]] = []
+        with suppress(OSError), os.scandir(self.root) as folders:
+            for folder in folders:
+                with suppress(OSError, InvalidParams):
+                    status = os.stat(f"{folder.path}/{LOG_NAME}")  # noqa: PTH116  a Path costs more than that
+                    found.append((check_session_id(folder.name), status))
+        return sorted(found, key=lambda each: (each[1].st_mtime_ns, each[0]), reverse=True)
 
-def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines with their newlines, many at once."""
-    gathered: list[bytes] = []
-    size = 0
-    for line in lines:
-        gathered.append(line + b"\n")
-        size += len(line) + 1
-        if size >= BLOCK:
-            yield b"".join(gathered)
-            gathered, size = [], 0
-    yield b"".join(gathered)
+    def _read(self, session_id: str, status: os.stat_result) -> Row | None:
+        """A row from the log itself, which may grow meanwhile: then it doesn't hold for long."""
+        try:
+            state = load_state(lines_of(self.folder(session_id) / LOG_NAME))
+        except OSError as error:
+            log.warning("can't read the log of session %s: %s", session_id, error.strerror)
+            return None
+        return Row(Entry.of(session_id, state), status.st_size, status.st_mtime_ns)
+
+
+def _holds(row: Row, status: os.stat_result) -> bool:
+    return (row.size, row.mtime_ns) == (status.st_size, status.st_mtime_ns)

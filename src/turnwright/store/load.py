@@ -1,5 +1,6 @@
 """Folding a whole log, however big."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from turnwright.errors import StoreError
@@ -32,10 +33,10 @@ def load(log: EventLog) -> Loaded:
     return Loaded(*found, damage)
 
 
-def load_state(log: EventLog) -> State:
-    """A log's state, whoever holds it; what is damaged is passed over."""
+def load_state(lines: Iterable[bytes]) -> State:
+    """The state that a log's lines give; what is damaged is passed over."""
     folding = Folding()
-    for line in log.read():
+    for line in lines:
         if not folding.take(line):
             for event in events_of([line]):
                 folding.add(event)

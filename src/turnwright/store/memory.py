@@ -5,6 +5,9 @@ from pathlib import Path
 
 from turnwright.errors import SessionNotFound, StoreError
 from turnwright.store.base import check_session_id
+from turnwright.store.entry import Entry
+from turnwright.store.load import load_state
+from turnwright.store.state import State
 
 
 class MemoryLog:
@@ -76,6 +79,18 @@ class MemoryStore:
 
     def ids(self) -> list[str]:
         return list(reversed(self.logs))
+
+    def entries(self) -> list[Entry]:
+        return [self.entry(session_id) for session_id in self.ids()]
+
+    def entry(self, session_id: str) -> Entry:
+        return Entry.of(session_id, load_state(self.open(session_id).read()))
+
+    def note(self, session_id: str, state: State, size: int) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
 
     def delete(self, session_id: str) -> None:
         if self.logs.pop(check_session_id(session_id), None) is None:

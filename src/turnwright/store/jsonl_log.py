@@ -1,0 +1,201 @@
+"""A log as a file, one event a line."""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from turnwright.errors import StoreError
+from turnwright.store.disk import Disk
+from turnwright.store.lease import Lease
+
+LOG_NAME = "events.jsonl"
+TORN_NAME = f"{LOG_NAME}.torn"
+BLOCK = 1 << 20
+
+
+class JsonlLog:
+    """One file, opened to append; a line that can't be written whole is taken back."""
+
+    def __init__(self, path: Path, disk: Disk, *, new: bool) -> None:
+        self._path = path
+        self._disk = disk
+        self._lease = Lease(path.parent)
+        self._fd = disk.open(path, os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0))
+        self.size = os.fstat(self._fd).st_size
+        self._is_held = False
+        self._is_torn = False
+        self._is_doubtful = False
+        self._is_new = new
+
+    def hold(self) -> bool:
+        if self._is_held:
+            return False
+        was = os.fstat(self._fd).st_ino, self.size
+        self._lease.take(self._fd)
+        while not self._is_in_place():
+            self._lease.give_back(self._fd)
+            self._reopen()
+            self._lease.take(self._fd)
+        self._is_held = True
+        status = os.fstat(self._fd)
+        self.size = status.st_size
+        return (status.st_ino, status.st_size) != was
+
+    def release(self) -> None:
+        if self._is_held:
+            self._lease.give_back(self._fd)
+            self._is_held = False
+
+    def append(self, line: bytes) -> None:
+        record = line + b"\n"
+        try:
+            if self._is_doubtful or os.fstat(self._fd).st_nlink == 0:
+                self._write_anew()
+            if self._is_torn:
+                self._disk.truncate(self._fd, self.size)
+                self._is_torn = False
+            self._write_all(self._fd, record)
+        except OSError as error:
+            self._take_back()
+            raise self._error("write to", error) from error
+        self.size += len(record)
+
+    def sync(self) -> None:
+        try:
+            self._disk.sync(self._fd)
+            if self._is_new:
+                self._sync_folders()
+        except OSError as error:
+            self._is_doubtful = True
+            raise self._error("sync", error) from error
+
+    def read(self, start: int = 0) -> Iterator[bytes]:
+        with open(self._fd, "rb", buffering=BLOCK, closefd=False) as file:
+            file.seek(start)
+            yield from _without_newlines(file)
+
+    @property
+    def is_ended(self) -> bool:
+        return self.size == 0 or os.pread(self._fd, 1, self.size - 1) == b"\n"
+
+    def rewrite(self, lines: Iterable[bytes]) -> None:
+        draft = self._path.with_name(f"{LOG_NAME}.{os.getpid()}.new")
+        fd = -1
+        try:
+            fd = self._disk.open(draft, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC)
+            for block in _blocks(lines):
+                self._write_all(fd, block)
+            self._disk.sync(fd)
+            if self._is_held:
+                self._lease.extend(fd)
+            self._disk.replace(draft, self._path)
+        except OSError as error:
+            if fd >= 0:
+                os.close(fd)
+            with suppress(OSError):
+                draft.unlink()
+            raise self._error("rewrite", error) from error
+        os.close(self._fd)
+        self._fd = fd
+        self.size = os.fstat(fd).st_size
+        self._is_new = True
+        self._is_torn = self._is_doubtful = False
+
+    def set_aside(self, junk: Iterable[bytes]) -> None:
+        try:
+            fd = self._disk.open(self._path.with_name(TORN_NAME), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            try:
+                for piece in junk:
+                    self._write_all(fd, piece + b"\n")
+                self._disk.sync(fd)
+            finally:
+                os.close(fd)
+        except OSError as error:
+            raise self._error("set aside what is damaged in", error) from error
+
+    def end_at(self, size: int) -> None:
+        try:
+            self._disk.truncate(self._fd, size)
+            self.size = size
+            if not self.is_ended:
+                self._write_all(self._fd, b"\n")
+                self.size += 1
+        except OSError as error:
+            raise self._error("mend", error) from error
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            self.release()
+            os.close(self._fd)
+            self._fd = -1
+
+    def _is_in_place(self) -> bool:
+        """Whether our file is the one under the log's name; one that was removed is written anew later."""
+        try:
+            return os.path.samestat(os.fstat(self._fd), self._path.stat())
+        except FileNotFoundError:
+            return True
+
+    def _reopen(self) -> None:
+        try:
+            fd = self._disk.open(self._path, os.O_RDWR | os.O_APPEND)
+        except OSError as error:
+            raise self._error("open", error) from error
+        os.close(self._fd)
+        self._fd = fd
+
+    def _write_anew(self) -> None:
+        """Someone removed the file under a live session, or the disk may have lost some of it: what it holds
+        is still open to us."""
+        self._disk.make_folder(self._path.parent)
+        self.rewrite(self.read())
+
+    def _write_all(self, fd: int, data: bytes) -> None:
+        """Write all of it; after a short write the next one says why it was short."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._disk.write(fd, rest) :]
+
+    def _take_back(self) -> None:
+        try:
+            self._disk.truncate(self._fd, self.size)
+        except OSError:
+            self._is_torn = True
+
+    def _sync_folders(self) -> None:
+        """See to it that the file's name, and its folder's, are on the disk too."""
+        for folder in (self._path.parent, self._path.parent.parent):
+            fd = self._disk.open(folder, os.O_RDONLY)
+            try:
+                self._disk.sync(fd)
+            finally:
+                os.close(fd)
+        self._is_new = False
+
+    def _error(self, action: str, error: OSError) -> StoreError:
+        return StoreError(f"can't {action} the session's log {self._path}: {error.strerror}")
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """The lines of a log that is only read, whoever writes it, without newlines. Raises OSError."""
+    with path.open("rb", buffering=BLOCK) as file:
+        yield from _without_newlines(file)
+
+
+def _without_newlines(file: Iterable[bytes]) -> Iterator[bytes]:
+    for line in file:
+        yield line.rstrip(b"\n")
+
+
+def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines with their newlines, many at once."""
+    gathered: list[bytes] = []
+    size = 0
+    for line in lines:
+        gathered.append(line + b"\n")
+        size += len(line) + 1
+        if size >= BLOCK:
+            yield b"".join(gathered)
+            gathered, size = [], 0
+    yield b"".join(gathered)
