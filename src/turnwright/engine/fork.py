@@ -40,7 +40,7 @@ def fork(
         WorkspaceFile(store.folder(fork_id), fork_id).write(journal.state)
         return summary.metadata(fork_id, journal.state)
     except TurnwrightError:
-        store.delete(fork_id)
+        store.discard(fork_id, journal.log)
         raise
     finally:
         journal.log.close()

@@ -114,8 +114,7 @@ class Runtime:
                     session.set_mode(options.mode)
         except TurnwrightError:
             self.sessions.pop(session_id, None)
-            journal.log.close()
-            self.store.delete(session_id)
+            self.store.discard(session_id, journal.log)
             raise
         self._say("session.created", summary.metadata(session_id, session.journal.state))
         self._start(session)

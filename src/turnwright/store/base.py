@@ -103,6 +103,10 @@ class EventStore(Protocol):
         """Remove a session with everything of its own. Raises SessionNotFound, SessionInUse."""
         ...
 
+    def discard(self, session_id: str, log: EventLog) -> None:
+        """Remove a session that could not be begun, whose log is in our hands. Works on a full disk too."""
+        ...
+
     def close(self) -> None:
         """Let go of what is kept open between calls; the store can be used again."""
         ...

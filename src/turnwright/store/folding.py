@@ -1,14 +1,14 @@
 """The folds of a log as far as it was read, with as little decoding as they allow."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.compaction import CompactionComplete
-from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, UserMessage
+from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, ToolRequest, UserMessage
 from turnwright.protocol.wire import Wire
-from turnwright.store.history_start import HistoryStart, length_of_reply
+from turnwright.store.history_start import HistoryStart
 from turnwright.store.salvage import event_of
 from turnwright.store.state import State
 from turnwright.store.usage import Record
@@ -29,9 +29,9 @@ MATTER_TO_NO_FOLD = frozenset(
 )
 """Types of which a log holds many, or large ones, and that say nothing of the session's state."""
 
-_ID = b'},"id":"'
-_TIMESTAMP = b'","timestamp":"'
+_TYPE, _DATA, _PARENT = b'{"type":"', b'","data":{', b'","parentId":"'
 _LONGEST_HEAD = 72
+_TURN_START, _TURN_END = b'"turnId":"', b'{"type":"assistant.turn_end","data":{"turnId":"'
 
 
 class _Call(Wire):
@@ -74,6 +74,7 @@ class Folding:
         self.is_whole = True
         self._offset = 0
         self._turn: bytes | None = None
+        self._turn_end = b""
         self._calls: list[bytes] = []
         self._edits: list[bytes] = []
         self._end = b""
@@ -90,22 +91,18 @@ class Folding:
 
     def take(self, line: bytes) -> bool:
         """Take one more line; False when it is damaged. Damage inside of what isn't decoded goes unseen."""
-        taken = self._glance(line)
+        taken = False
+        if line.endswith(self._end) and line[-135:-127] == b'},"id":"':
+            take = self._by_head.get(line[: line.find(b'"', len(_TYPE), _LONGEST_HEAD) + len(_DATA)])
+            if take is not None and take(line):
+                taken = True
+                self._end = _PARENT + line[-127:-91] + b'"}'
+                self._last = line
         if not taken and (event := event_of(line)) is not None:
-            self.add(event)
             taken = True
+            self.add(event)
         self._offset += len(line) + 1
         return taken
-
-    def _glance(self, line: bytes) -> bool:
-        if line.endswith(self._end) and line[-135:-127] == _ID and line[-91:-76] == _TIMESTAMP:
-            head, found, _ = line[:_LONGEST_HEAD].partition(b'","data":{')
-            take = self._by_head.get(head)
-            if found and take is not None and take(line):
-                self._end = _end(line[-127:-91])
-                self._last = line
-                return True
-        return False
 
     def add(self, event: Event) -> None:
         """Take one more event that was decoded."""
@@ -114,7 +111,7 @@ class Folding:
             self._main(event)
         self.state.apply(event)
         if not event.ephemeral:
-            self._end, self._last = _end(event.id.encode()), event
+            self._end, self._last = _PARENT + event.id.encode() + b'"}', event
 
     def close(self) -> None:
         """Take what was put off into account; `is_whole` tells whether all of it could be read."""
@@ -134,8 +131,7 @@ class Folding:
                 self.history.add(1, self._offset)
             case AssistantMessage(content=content, tool_requests=requests):
                 self._go_on()
-                calls = {request.tool_call_id for request in requests}
-                self.history.add(length_of_reply(content, calls), self._offset)
+                self.history.add(length_of_reply(content, requests), self._offset)
             case SystemMessage():
                 self.history.system = event.encoded
             case CompactionComplete(success=True) as data:
@@ -160,10 +156,12 @@ class Folding:
     def _start_turn(self, line: bytes) -> bool:
         self._apply_turn()
         self._turn = line
+        start = line.find(_TURN_START) + len(_TURN_START)
+        self._turn_end = _TURN_END + line[start : line.find(b'"', start) + 1]
         return True
 
     def _end_turn(self, line: bytes) -> bool:
-        if self._turn is None or self.state.open_turns or _turn_id(self._turn) != _turn_id(line):
+        if self._turn is None or self.state.open_turns or not line.startswith(self._turn_end):
             return False
         self._turn = None
         self.state.turns += 1
@@ -186,17 +184,17 @@ class Folding:
             return False
         self._go_on()
         self._calls.append(line)
-        calls = {call.tool_call_id for call in reply.tool_requests}
-        self.history.add(length_of_reply(reply.content, calls), self._offset)
+        self.history.add(length_of_reply(reply.content, reply.tool_requests), self._offset)
         return True
 
     def _go_on(self) -> None:
         """The conversation goes on: of the last reply and its results only the edits of files still count."""
         self.state.events += len(self._calls) - len(self._edits)
-        for line in self._edits:
-            self._apply(line)
         self._calls.clear()
-        self._edits.clear()
+        if self._edits:
+            for line in self._edits:
+                self._apply(line)
+            self._edits.clear()
 
     def _apply_turn(self) -> None:
         if self._turn is not None:
@@ -212,14 +210,11 @@ class Folding:
 
 
 def _head(name: str) -> bytes:
-    return b'{"type":"' + name.encode()
+    return _TYPE + name.encode() + _DATA
 
 
-def _end(event_id: bytes) -> bytes:
-    """How the line ends that follows an event."""
-    return b'","parentId":"' + event_id + b'"}'
-
-
-def _turn_id(line: bytes) -> bytes:
-    start = line.find(b'"turnId":"')
-    return line[start : line.find(b'"', start + 10)]
+def length_of_reply(content: str, requests: Sequence[_Call | ToolRequest]) -> int:
+    """How many messages a reply and the results of its calls are."""
+    if len(requests) < 2:
+        return 2 * len(requests) or bool(content)
+    return 1 + len({request.tool_call_id for request in requests})

@@ -59,8 +59,3 @@ class HistoryStart:
             yield self.system
         if self._spans:
             yield from log.read(self._spans[0].offset)
-
-
-def length_of_reply(content: str, calls: set[str]) -> int:
-    """How many messages a reply and the results of its calls are."""
-    return len(calls) + 1 if content or calls else 0

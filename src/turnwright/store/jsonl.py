@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from turnwright.errors import InvalidParams, SessionNotFound, StoreError
-from turnwright.store.base import check_session_id
+from turnwright.store.base import EventLog, check_session_id
 from turnwright.store.disk import Disk
 from turnwright.store.entry import Entry
 from turnwright.store.index import Row, SessionIndex
@@ -96,10 +96,14 @@ class JsonlStore:
             raise SessionNotFound(f"Session file not found for {session_id}") from None
         try:
             held.hold()
-            shutil.rmtree(self.folder(session_id), ignore_errors=True)
+            self.discard(session_id, held)
         finally:
             held.close()
         self._index.update([], gone=[session_id])
+
+    def discard(self, session_id: str, log: EventLog) -> None:
+        shutil.rmtree(self.folder(session_id), ignore_errors=True)
+        log.close()
 
     def close(self) -> None:
         self._index.close()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from turnwright.errors import SessionNotFound, StoreError
-from turnwright.store.base import check_session_id
+from turnwright.store.base import EventLog, check_session_id
 from turnwright.store.entry import Entry
 from turnwright.store.load import load_state
 from turnwright.store.state import State
@@ -88,6 +88,9 @@ class MemoryStore:
 
     def note(self, session_id: str, state: State, size: int) -> None:
         pass
+
+    def discard(self, session_id: str, log: EventLog) -> None:
+        del self.logs[session_id]
 
     def close(self) -> None:
         pass

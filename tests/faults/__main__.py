@@ -1,0 +1,113 @@
+"""`python -m tests.faults`: force every fault, and print how many were tried and what they lost."""
+
+import argparse
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import anyio
+
+from tests.faults import big_log, broken_logs
+from tests.faults.failing_disk import FAULTS, FailingDisk, go_through
+from tests.faults.many_sessions import LISTED_IN, list_of
+
+SESSIONS = 10_000
+ROUNDS = 3
+IN_A_ROW = (1, 3)
+
+
+class Part(NamedTuple):
+    """What one kind of fault came to; `lost` is 0, and `note` says the rest."""
+
+    tried: int
+    lost: int
+    note: str = ""
+
+
+def main() -> int:
+    """Run the parts that are asked for; 1 when something was lost."""
+    parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="only these")
+    parser.add_argument("--every", type=int, default=1, help="try each so-manieth case (default: each one)")
+    given = parser.parse_args()
+    logging.disable(logging.WARNING)  # every damaged log is warned of
+    lost = 0
+    show(f"{'':14} {'tried':>7} {'lost':>5} {'s':>5}")
+    for name in given.parts or PARTS:
+        started = time.perf_counter()
+        with tempfile.TemporaryDirectory(prefix="turnwright-faults-") as folder:
+            for part in PARTS[name](Path(folder), given.every):
+                took = time.perf_counter() - started
+                show(f"{name:14} {part.tried:7} {part.lost:5} {took:5.0f}  {part.note}")
+                lost += part.lost
+    return 1 if lost else 0
+
+
+def show(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def cuts(folder: Path, every: int) -> Iterator[Part]:
+    """A log of 100 kB is cut at each byte."""
+    found = broken_logs.cuts(broken_logs.a_log(), every)
+    yield Part(found.tried, found.lost + found.altered)
+
+
+def flips(folder: Path, every: int) -> Iterator[Part]:
+    """A bit of a log of 100 kB is flipped."""
+    found = broken_logs.flips(broken_logs.a_log(), 20_000 // every)
+    yield Part(found.tried, found.lost, f"{found.altered} turned an event into another valid one")
+
+
+def disk(folder: Path, every: int) -> Iterator[Part]:
+    """The n-th operation on the disk fails, and those after it."""
+    operations = anyio.run(go_through, folder / "whole", FailingDisk(-1, -1)).operations
+    for name, error in FAULTS.items():
+        tried = lost = told = 0
+        for count in IN_A_ROW:
+            for number in range(0, operations, every):
+                home = folder / f"{name}-{count}-{number}"
+                outcome = anyio.run(go_through, home, FailingDisk(error, number, count))
+                tried += 1
+                told += bool(outcome.errors)
+                lost += bool(outcome.faults)
+                for fault in outcome.faults:
+                    show(f"  operation {number}, {count} in a row: {fault}")
+        yield Part(tried, lost, f"{name}: {told} runs ended in an error")
+
+
+def big(folder: Path, every: int) -> Iterator[Part]:
+    """A big log is loaded in the time of decoding its lines, and in little memory."""
+    file = folder / "events.jsonl"
+    size = big_log.write(file, big_log.EVENTS // every)
+    bare = min(big_log.cost(file, bare=True).seconds for _ in range(ROUNDS))
+    costs = [big_log.cost(file, bare=False) for _ in range(ROUNDS)]
+    loaded, most = min(cost.seconds for cost in costs), max(cost.megabytes for cost in costs)
+    yield Part(
+        1,
+        int(most > big_log.MOST_MEGABYTES),
+        f"{size / 1e6:.0f} MB: {loaded:.2f} s, {loaded / bare:.2f} of a bare decoding, {most:.0f} MB",
+    )
+
+
+def listing(folder: Path, every: int) -> Iterator[Part]:
+    """Many sessions are listed from the index."""
+    took = list_of(folder, SESSIONS // every)
+    yield Part(1, 0, f"{SESSIONS // every} sessions: {took:.2f} s, of {LISTED_IN} s")
+
+
+PARTS: dict[str, Callable[[Path, int], Iterator[Part]]] = {
+    "cuts": cuts,
+    "flips": flips,
+    "disk": disk,
+    "big": big,
+    "listing": listing,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""How long a big log takes to load, beside a bare decoding of its lines, and how much memory."""
+
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from tests.faults.long_log import LongLog
+from turnwright.store.disk import Disk
+from turnwright.store.jsonl_log import JsonlLog
+from turnwright.store.load import load
+
+EVENTS = 100_000
+MOST_MEGABYTES = 150
+
+
+class Cost(NamedTuple):
+    """Seconds of the processor, and the most memory that the process had, in megabytes."""
+
+    seconds: float
+    megabytes: float
+
+
+def write(file: Path, events: int = EVENTS) -> int:
+    """Write a log of about so many events; its size in bytes."""
+    with file.open("wb") as log:
+        for event in LongLog().events(events):
+            log.write(event.encoded + b"\n")
+        return log.tell()
+
+
+def cost(file: Path, *, bare: bool) -> Cost:
+    """What loading the log costs, or decoding its lines, in a process of its own."""
+    command = [sys.executable, "-m", __name__, str(file), "bare" if bare else "load"]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=300)
+    return msgspec.json.decode(done.stdout, type=Cost)
+
+
+def measure(file: Path, *, bare: bool) -> Cost:
+    """What it costs here and now."""
+    started = time.process_time()
+    if bare:
+        with file.open("rb") as lines:
+            for line in lines:
+                msgspec.json.decode(line)
+    else:
+        log = JsonlLog(file, Disk(), new=False)
+        load(log)
+        log.close()
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    per_megabyte = 1024 if sys.platform == "linux" else 1024 * 1024
+    return Cost(time.process_time() - started, most / per_megabyte)
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(msgspec.json.encode(measure(Path(sys.argv[1]), bare=sys.argv[2] == "bare")))
