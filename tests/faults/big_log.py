@@ -51,9 +51,19 @@ def measure(file: Path, *, bare: bool) -> Cost:
         log = JsonlLog(file, Disk(), new=False)
         load(log)
         log.close()
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    per_megabyte = 1024 if sys.platform == "linux" else 1024 * 1024
-    return Cost(time.process_time() - started, most / per_megabyte)
+    return Cost(time.process_time() - started, most_megabytes())
+
+
+def most_megabytes() -> float:
+    """The most memory that this process had since its program began.
+
+    On Linux it is VmHWM: `ru_maxrss` keeps, across exec, the size of the process that forked this one.
+    """
+    if sys.platform == "linux":
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 * 1024)
 
 
 if __name__ == "__main__":
