@@ -125,14 +125,16 @@ def _add_serve(commands: Commands) -> None:
 
 
 def _add_sessions(commands: Commands) -> None:
-    sessions = _command(commands, "sessions", "list, show and delete sessions")
+    sessions = _command(commands, "sessions", "list, show, repair and delete sessions")
     actions = sessions.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = _command(actions, "list", "list all sessions, the one used last first")
     show = _command(actions, "show", "print what was said and done in a session")
+    repair = _command(actions, "repair", "mend a session's log, and keep the original beside it")
     delete = _command(actions, "delete", "remove a session with its log")
     for action in (listing, show):
         action.add_argument("--json", action="store_true", help="one JSON object on each line")
-    show.add_argument("id", metavar="ID", help="a session's id, or the start of it")
+    for action in (show, repair):
+        action.add_argument("id", metavar="ID", help="a session's id, or the start of it")
     delete.add_argument("id", metavar="ID", help="a session's whole id")
 
 

@@ -25,7 +25,8 @@ def main(given: Namespace) -> int:
     """Audit what the command line names; 1 if something is broken. Raises SessionNotFound or StoreError."""
     sound = True
     found = False
-    for path in _logs(given.log):
+    archive = Archive(home())
+    for path in _logs(archive, given.log):
         found = True
         report = _read(path)
         sound = sound and report.is_sound
@@ -33,14 +34,15 @@ def main(given: Namespace) -> int:
             show(wire.encode(Audited(str(path), report.is_sound, report)).decode())
         else:
             _show(path, report)
+            if not report.is_sound and path.parent.parent == archive.store.root:
+                tell(f"To mend it: turnwright sessions repair {path.parent.name}")
     if not found:
         tell("there is no session to audit")
     return 0 if sound else 1
 
 
-def _logs(named: str | None) -> Iterator[Path]:
+def _logs(archive: Archive, named: str | None) -> Iterator[Path]:
     """The logs that a session's id, or the start of it, or a path stands for; of all sessions if None."""
-    archive = Archive(home())
     if named is None:
         yield from (archive.store.folder(session_id) / LOG_NAME for session_id in archive.store.ids())
     elif (path := Path(named)).is_dir():

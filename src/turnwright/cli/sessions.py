@@ -1,4 +1,4 @@
-"""`turnwright sessions`: list, show, delete."""
+"""`turnwright sessions`: list, show, repair, delete."""
 
 from argparse import Namespace
 
@@ -12,13 +12,17 @@ TITLE_WIDTH = 60
 
 
 def main(given: Namespace) -> int:
-    """Do what the command line asks for. Raises SessionNotFound or InvalidParams."""
+    """Do what the command line asks for. Raises SessionNotFound, SessionInUse or StoreError."""
     archive = Archive(home())
     match given.action:
         case "list":
             _list(archive, as_json=given.json)
         case "show":
             _show(archive, archive.find(given.id), as_json=given.json)
+        case "repair":
+            from turnwright.cli import repair
+
+            return repair.main(archive.store, archive.find(given.id))
         case _:
             archive.store.delete(given.id)
             tell(f"deleted session {given.id}")

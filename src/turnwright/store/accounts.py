@@ -50,10 +50,8 @@ class Account:
                 yield from self._start_call(call_id, line)
             case ToolComplete(tool_call_id=call_id):
                 yield from self._answer(call_id, line)
-            case _ if event.type == "tool.user_requested":
-                with suppress(InvalidParams):
-                    asked = wire.decode(event.encoded, _UserRequested).data
-                    yield from self._ask(asked.tool_call_id, line)
+            case _ if asked := user_requested_call(event):
+                yield from self._ask(asked, line)
             case _:
                 pass
 
@@ -130,6 +128,14 @@ class Account:
             if not call.answered:
                 yield broken(call.line, "call", f"{call_id} has no result")
         self._calls = {}
+
+
+def user_requested_call(event: Event) -> str | None:
+    """The id of the call that a user made without the model, if the event tells of one."""
+    if event.type == "tool.user_requested":
+        with suppress(InvalidParams):
+            return wire.decode(event.encoded, _UserRequested).data.tool_call_id
+    return None
 
 
 class _Turn(NamedTuple):

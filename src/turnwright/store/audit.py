@@ -94,8 +94,7 @@ class _Log:
             )
         self._ids.add(event.id)
         self._parent, self._is_parent_known = event.id, True
-        kind = EVENTS.get(event.type)
-        if event.ephemeral or (kind is not None and kind.ephemeral and event.type not in MAY_BE_LOGGED):
+        if is_fleeting(event):
             yield broken(self.line, "ephemeral", f"{event.type} is ephemeral: it belongs into no log")
         yield from self._time(event)
 
@@ -115,7 +114,7 @@ class _Log:
 
     def _content(self, event: Event) -> Iterator[Finding]:
         data = event.data
-        if isinstance(data, Unknown) and event.type in EVENTS:
+        if is_misshapen(event):
             yield broken(self.line, "shape", f"{event.type} has not the fields of its type")
         if (self.line == 1) != (event.type == "session.start"):
             yield broken(self.line, "start", "session.start has to be the first line, and no other")
@@ -133,10 +132,26 @@ class _Log:
                     yield broken(self.line, "question", f"{data.request_id} is answered, but not open")
             case _:
                 pass
-        agent = event.agent_id or getattr(data, "parent_tool_call_id", None) or ""
+        agent = agent_of(event)
         if agent not in self._accounts:
             self._accounts[agent] = Account(is_main=not agent)
         yield from self._accounts[agent].see(self.line, event)
+
+
+def is_fleeting(event: Event) -> bool:
+    """Whether an event is one that belongs into no log."""
+    kind = EVENTS.get(event.type)
+    return event.ephemeral or (kind is not None and kind.ephemeral and event.type not in MAY_BE_LOGGED)
+
+
+def is_misshapen(event: Event) -> bool:
+    """Whether an event has not the fields of its type, which is one that we know."""
+    return isinstance(event.data, Unknown) and event.type in EVENTS
+
+
+def agent_of(event: Event) -> str:
+    """Whose turns and calls an event counts among; empty for the session's own agent."""
+    return event.agent_id or getattr(event.data, "parent_tool_call_id", None) or ""
 
 
 def call_of(question: PermissionRequested | ExternalToolRequested) -> str:
