@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -37,7 +38,7 @@ PRODUCER = "turnwright"
 LOG_VERSION = 1
 TEARDOWN_TIMEOUT = 5.0
 
-Lifecycle = Callable[[str, summary.SessionMetadata], None]
+Listener = Callable[[summary.Lifecycle], None]
 
 
 class Runtime:
@@ -58,7 +59,7 @@ class Runtime:
         self.store = store
         self.home = home
         self.sessions: dict[str, Session] = {}
-        self.lifecycle: list[Lifecycle] = []
+        self.lifecycle: list[Listener] = []
         self.endpoints = endpoints
         self.tools = tuple(tools)
         self._environment = dict(os.environ if environment is None else environment)
@@ -116,7 +117,7 @@ class Runtime:
             self.sessions.pop(session_id, None)
             self.store.discard(session_id, journal.log)
             raise
-        self._say("session.created", summary.metadata(session_id, session.journal.state))
+        self._say(summary.lifecycle("session.created", summary.metadata(session_id, session.journal.state)))
         self._start(session)
         return session
 
@@ -227,14 +228,14 @@ class Runtime:
             await self.unload(session_id)
         entry = self.metadata(session_id)
         self.store.delete(session_id)
-        self._say("session.deleted", entry)
+        self._say(summary.lifecycle("session.deleted", entry))
 
     def fork(
         self, session_id: str, *, before: str | None = None, name: str | None = None
     ) -> summary.SessionMetadata:
         """Copy a log, up to just before an event, into a new one. Raises SessionNotFound, StoreError."""
         entry = fork(self, session_id, before=before, name=name)
-        self._say("session.created", entry)
+        self._say(summary.lifecycle("session.created", entry))
         return entry
 
     def events(self, session_id: str) -> list[Event]:
@@ -283,8 +284,7 @@ class Runtime:
         )
         session.clients.attach(client, options)
         workspace = WorkspaceFile(session.folder, session_id)
-        session.journal.subscribers.append(lambda event: workspace.follow(session.journal.state))
-        session.journal.subscribers.append(lambda event: self._updated(session, event))
+        session.journal.subscribers.append(partial(self._follow, session, workspace))
         self.sessions[session_id] = session
         return session
 
@@ -307,12 +307,14 @@ class Runtime:
         if self.sessions.get(session.id) is session and not session.is_busy:
             self._note(session)
 
-    def _updated(self, session: Session, event: Event) -> None:
+    def _follow(self, session: Session, workspace: WorkspaceFile, event: Event) -> None:
+        """Tell others of what a session has logged, and keep it where sessions are listed."""
         if event.type == "session.idle":
             self._tasks.start_soon(self._note_at_rest, session)  # once the clients have got it
         elif not event.ephemeral:
-            self._say("session.updated", summary.metadata(session.id, session.journal.state))
+            workspace.follow(session.journal.state)
+            self._say(summary.updated(session.id, session.journal.state))
 
-    def _say(self, kind: str, entry: summary.SessionMetadata) -> None:
+    def _say(self, news: summary.Lifecycle) -> None:
         for listener in tuple(self.lifecycle):
-            listener(kind, entry)
+            listener(news)

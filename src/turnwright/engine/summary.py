@@ -23,6 +23,33 @@ class SessionMetadata(Wire):
     context: Context | None = None
 
 
+class Times(Wire):
+    """The part of an entry that changes."""
+
+    start_time: str
+    modified_time: str
+    summary: str | None = None
+
+
+class Lifecycle(Wire):
+    """What all clients are told when a session is made, changed or deleted; `type` says which."""
+
+    type: str
+    session_id: str
+    metadata: Times
+
+
+def lifecycle(type: str, entry: SessionMetadata) -> Lifecycle:
+    """News of a session that need not be live."""
+    return Lifecycle(type, entry.session_id, Times(entry.start_time, entry.modified_time, entry.summary))
+
+
+def updated(session_id: str, state: State) -> Lifecycle:
+    """News of a live session, after each event."""
+    start = state.start.start_time if state.start else state.modified
+    return Lifecycle("session.updated", session_id, Times(start, state.modified, state.name or state.title))
+
+
 def metadata(session_id: str, state: State) -> SessionMetadata:
     """A session's entry in a list, from its state."""
     return listed(Entry.of(session_id, state))

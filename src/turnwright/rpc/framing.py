@@ -18,7 +18,10 @@ _PLAIN_HEADER = re.compile(rb"Content-Length: ([0-9]{1,18})\r\n\r\n")
 
 def encode(messages: Iterable[bytes]) -> bytes:
     """Frame `messages`, ready for one write."""
-    return b"".join(part for body in messages for part in (b"Content-Length: %d\r\n\r\n" % len(body), body))
+    parts: list[bytes] = []
+    for body in messages:
+        parts += (b"Content-Length: %d\r\n\r\n" % len(body), body)
+    return b"".join(parts)
 
 
 class Decoder:

@@ -1,6 +1,7 @@
 """What waits to be sent: one queue for each connection, written in whole batches."""
 
 import anyio
+import anyio.lowlevel
 
 from turnwright.rpc.transport import Transport
 
@@ -9,7 +10,11 @@ OUTBOX_LIMIT = 64 * 1024 * 1024
 
 
 class Outbox:
-    """A queue of encoded messages in front of a transport; what one loop tick puts goes out in one write."""
+    """A queue of encoded messages in front of a transport; what is put at one moment goes out in one write.
+
+    A moment is a round of the event loop and the one after it, in which those go on who were woken by the
+    first: each write wakes the other side, which costs both more than a round.
+    """
 
     def __init__(self, transport: Transport, limit: int = OUTBOX_LIMIT) -> None:
         self._transport = transport
@@ -43,6 +48,7 @@ class Outbox:
                     else:
                         self._wake = anyio.Event()
                         await self._wake.wait()
+                        await anyio.lowlevel.checkpoint()
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return
 

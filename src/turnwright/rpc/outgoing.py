@@ -1,5 +1,7 @@
 """JSON-RPC 2.0 messages as they go out."""
 
+from functools import lru_cache
+
 import msgspec
 from msgspec import Raw
 
@@ -14,11 +16,6 @@ class _Outgoing(msgspec.Struct, tag_field="jsonrpc", tag="2.0"):
 
 class _Call(_Outgoing):
     id: int
-    method: str
-    params: Raw
-
-
-class _Notification(_Outgoing):
     method: str
     params: Raw
 
@@ -39,8 +36,8 @@ def call(number: int, method: str, params: object) -> bytes:
 
 
 def notification(method: str, params: object) -> bytes:
-    """Encode a notification."""
-    return wire.encode(_Notification(method, _embed(params)))
+    """Encode a notification; most messages are, so what is encoded already is just put into its place."""
+    return b'{"jsonrpc":"2.0","method":%b,"params":%b}' % (_quoted(method), _embed(params))
 
 
 def success(id: Raw, result: object) -> bytes:
@@ -67,6 +64,11 @@ def describe(method: str, error: TurnwrightError) -> ErrorBody:
 def internal_error(method: str) -> ErrorBody:
     """What goes out for a fault of ours, whose text stays in the log."""
     return ErrorBody(INTERNAL_ERROR, f"Request {method} failed with message: Internal error")
+
+
+@lru_cache
+def _quoted(method: str) -> bytes:
+    return wire.encode(method)
 
 
 def _embed(value: object) -> Raw:

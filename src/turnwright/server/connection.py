@@ -5,7 +5,7 @@ import logging
 from msgspec import Raw
 
 from turnwright.engine.runtime import Runtime
-from turnwright.engine.summary import SessionMetadata
+from turnwright.engine.summary import Lifecycle
 from turnwright.protocol.envelope import Event
 from turnwright.rpc.peer import Peer
 from turnwright.rpc.router import Router
@@ -47,7 +47,5 @@ class Connection:
             Raw(b'{"sessionId":"' + session_id.encode() + b'","event":' + event.encoded + b"}"),
         )
 
-    def _lifecycle(self, kind: str, entry: SessionMetadata) -> None:
-        times = {"startTime": entry.start_time, "modifiedTime": entry.modified_time, "summary": entry.summary}
-        told = {name: value for name, value in times.items() if value is not None}
-        self.peer.notify("session.lifecycle", {"type": kind, "sessionId": entry.session_id, "metadata": told})
+    def _lifecycle(self, news: Lifecycle) -> None:
+        self.peer.notify("session.lifecycle", news)

@@ -18,6 +18,10 @@ SUMMARY_START = "The conversation before this was compacted. This is the summary
 INTERRUPTED = "The execution of this tool, or a previous tool was interrupted."
 
 
+SAID = frozenset({SystemMessage, UserMessage, AssistantMessage, ToolComplete, CompactionComplete})
+"""The events that the history is made of; most are others."""
+
+
 class _Blob(wire.Wire):
     type: str
     mime_type: str
@@ -42,7 +46,7 @@ class History:
 
     def apply(self, event: Event) -> None:
         """Take one more event into account; those of sub-agents have a history of their own."""
-        if event.agent_id is not None:
+        if event.agent_id is not None or type(event.data) not in SAID:
             return
         match event.data:
             case SystemMessage() as data:

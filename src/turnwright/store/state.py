@@ -1,5 +1,8 @@
 """A session's state: a pure fold of its log."""
 
+from collections.abc import Callable
+from typing import Any
+
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events import questions
 from turnwright.protocol.events.base import Data
@@ -60,55 +63,118 @@ class State:
         self.last_id = event.id
         self.modified = event.timestamp
         data = event.data
-        if event.agent_id is None:
-            self._main(data)
-        match data:
-            case TurnStart():
-                self.turns += 1
-                self.open_turns[event.agent_id, data.turn_id] = None
-            case TurnEnd():
-                self.open_turns.pop((event.agent_id, data.turn_id), None)
-            case UsageRecord():
-                self.usage.record(data.usage)
-            case ToolComplete():
-                self.usage.edited(data)
-            case questions.PermissionRequested() | questions.ExternalToolRequested():
-                self.questions[data.request_id] = data
-            case questions.PermissionCompleted() | questions.ExternalToolCompleted():
-                self.questions.pop(data.request_id, None)
-            case _:
-                pass
+        kind = type(data)
+        if kind in OF_ALL:
+            OF_ALL[kind](self, data, event.agent_id)
+        if event.agent_id is None and kind in OF_MAIN:
+            OF_MAIN[kind](self, data)
 
-    def _main(self, data: Data) -> None:
-        match data:
-            case SessionStart():
-                self.start = data
-                self.context = data.context
-                self.model = data.selected_model
-                self.reasoning_effort = data.reasoning_effort
-            case SessionResume():
-                self.context = data.context
-            case CompactionComplete(success=True):
-                self.compactions += 1
-            case ContextChanged():
-                self.context = data
-            case ModelChange():
-                self.model = data.new_model
-                self.reasoning_effort = data.reasoning_effort
-            case ModeChanged():
-                self.mode = data.new_mode
-            case Renamed():
-                self.name = data.name
-            case TitleChanged():
-                self.title = data.title
-            case UserMessage():
-                self.open_calls.clear()
-                if data.content and not data.is_autopilot_continuation:
-                    self.prompts += 1
-                    self.title = self.title or data.content[:TITLE_LIMIT]
-            case AssistantMessage():
-                self.open_calls = {request.tool_call_id: request for request in data.tool_requests}
-            case ToolComplete():
-                self.open_calls.pop(data.tool_call_id, None)
-            case _:
-                pass
+
+# Each event looks itself up here: a chain of cases would cost most events, which change nothing, the most.
+
+
+def _turn_start(s: State, data: TurnStart, agent_id: str | None) -> None:
+    s.turns += 1
+    s.open_turns[agent_id, data.turn_id] = None
+
+
+def _turn_end(s: State, data: TurnEnd, agent_id: str | None) -> None:
+    s.open_turns.pop((agent_id, data.turn_id), None)
+
+
+def _usage(s: State, data: UsageRecord, agent_id: str | None) -> None:
+    s.usage.record(data.usage)
+
+
+def _edits(s: State, data: ToolComplete, agent_id: str | None) -> None:
+    s.usage.edited(data)
+
+
+def _asked(s: State, data: Question, agent_id: str | None) -> None:
+    s.questions[data.request_id] = data
+
+
+def _answered(
+    s: State, data: questions.PermissionCompleted | questions.ExternalToolCompleted, agent_id: str | None
+) -> None:
+    s.questions.pop(data.request_id, None)
+
+
+OF_ALL: dict[type[Data], Callable[[State, Any, str | None], None]] = {
+    TurnStart: _turn_start,
+    TurnEnd: _turn_end,
+    UsageRecord: _usage,
+    ToolComplete: _edits,
+    questions.PermissionRequested: _asked,
+    questions.ExternalToolRequested: _asked,
+    questions.PermissionCompleted: _answered,
+    questions.ExternalToolCompleted: _answered,
+}
+"""What follows from events of every agent."""
+
+
+def _start(s: State, data: SessionStart) -> None:
+    s.start = data
+    s.context = data.context
+    s.model = data.selected_model
+    s.reasoning_effort = data.reasoning_effort
+
+
+def _resume(s: State, data: SessionResume) -> None:
+    s.context = data.context
+
+
+def _compacted(s: State, data: CompactionComplete) -> None:
+    s.compactions += data.success
+
+
+def _moved(s: State, data: ContextChanged) -> None:
+    s.context = data
+
+
+def _model(s: State, data: ModelChange) -> None:
+    s.model = data.new_model
+    s.reasoning_effort = data.reasoning_effort
+
+
+def _mode(s: State, data: ModeChanged) -> None:
+    s.mode = data.new_mode
+
+
+def _renamed(s: State, data: Renamed) -> None:
+    s.name = data.name
+
+
+def _titled(s: State, data: TitleChanged) -> None:
+    s.title = data.title
+
+
+def _user(s: State, data: UserMessage) -> None:
+    s.open_calls.clear()
+    if data.content and not data.is_autopilot_continuation:
+        s.prompts += 1
+        s.title = s.title or data.content[:TITLE_LIMIT]
+
+
+def _reply(s: State, data: AssistantMessage) -> None:
+    s.open_calls = {request.tool_call_id: request for request in data.tool_requests}
+
+
+def _result(s: State, data: ToolComplete) -> None:
+    s.open_calls.pop(data.tool_call_id, None)
+
+
+OF_MAIN: dict[type[Data], Callable[[State, Any], None]] = {
+    SessionStart: _start,
+    SessionResume: _resume,
+    CompactionComplete: _compacted,
+    ContextChanged: _moved,
+    ModelChange: _model,
+    ModeChanged: _mode,
+    Renamed: _renamed,
+    TitleChanged: _titled,
+    UserMessage: _user,
+    AssistantMessage: _reply,
+    ToolComplete: _result,
+}
+"""What follows from events of the main agent alone."""
