@@ -133,16 +133,17 @@ async def serving(
     provider: ProviderOptions | None = None,
     environment: Mapping[str, str] | None = None,
     users_url: str | None = None,
+    idle_timeout: float | None = None,
 ) -> AsyncGenerator[Server, None]:
     """Start a server whose model follows `script`; in the end every log is right.
 
     Without a script, sessions use the endpoint `provider` or bring their own. At `users_url` is asked whose
-    GitHub token a session brings.
+    GitHub token a session brings. Sessions that nobody has used for `idle_timeout` seconds are unloaded.
     """
     home = tmp_path / "home"
     model = Scripted(script or ())
     endpoints = None if script is None else Fixed(model, "scripted")
-    settings = Settings(home, users_url=users_url)
+    settings = Settings(home, users_url=users_url, session_idle_timeout=idle_timeout)
     with anyio.fail_after(30):
         async with started(
             settings, provider=provider, endpoints=endpoints, environment=environment or {}

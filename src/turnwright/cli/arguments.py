@@ -43,6 +43,17 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return given
 
 
+def seconds(text: str) -> float | None:
+    """A time in seconds; 0 stands for none. Raises ArgumentTypeError."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"a number of seconds was expected, not {text!r}")
+    return value or None
+
+
 def short_help() -> str:
     """What `turnwright` alone says."""
     return f"{DESCRIPTION}\n\n{EXAMPLES}\nAll options and commands: turnwright --help"
@@ -121,6 +132,12 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # pyright: ignore[re
 def _add_serve(commands: Commands) -> None:
     serve = _command(commands, "serve", "serve the Copilot SDK's clients, on stdio or TCP")
     serve.add_argument("--port", type=int, help="listen on this port of the loopback; 0 takes a free one")
+    serve.add_argument(
+        "--session-idle-timeout",
+        type=seconds,
+        metavar="SECONDS",
+        help="unload what nobody has used for so long, until it is used again; 0, the default: never",
+    )
     serve.add_argument("--log-level", choices=LOG_LEVELS, default="default", help="what to log on stderr")
 
 

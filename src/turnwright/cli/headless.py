@@ -9,7 +9,7 @@ from typing import NoReturn
 import anyio
 
 from turnwright import config
-from turnwright.cli.arguments import LOG_LEVELS
+from turnwright.cli.arguments import LOG_LEVELS, seconds
 from turnwright.cli.interrupt import stopping_signals
 from turnwright.server.serve import serve_stdio, serve_tcp
 from turnwright.server.settings import Settings, from_environment
@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--no-auto-login", action="store_true")
     flags.add_argument("--log-level", choices=LOG_LEVELS, default="default")
     flags.add_argument("--auth-token-env", metavar="VARIABLE")
-    flags.add_argument("--session-idle-timeout", type=int, metavar="SECONDS")
+    flags.add_argument("--session-idle-timeout", type=seconds, metavar="SECONDS")
     flags.add_argument("--remote", action="store_true")
     flags.add_argument("--stdio", action="store_true")
     flags.add_argument("--port", type=int, default=0)
@@ -52,6 +52,7 @@ def main(argv: list[str]) -> int:
     settings = from_environment(
         os.environ, auth_token_variable=flags.auth_token_env, auto_login=not flags.no_auto_login
     )
+    settings.session_idle_timeout = flags.session_idle_timeout
     return run(settings, flags.log_level, None if flags.stdio else flags.port)
 
 

@@ -45,7 +45,9 @@ def _dispatch(argv: Sequence[str]) -> int:
             from turnwright.cli import headless
             from turnwright.server.settings import from_environment
 
-            return headless.run(from_environment(os.environ), given.log_level, given.port)
+            settings = from_environment(os.environ)
+            settings.session_idle_timeout = given.session_idle_timeout
+            return headless.run(settings, given.log_level, given.port)
         case "sessions":
             from turnwright.cli import sessions
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import anyio
 import anyio.to_thread
 
-from turnwright.errors import StoreError
+from turnwright.errors import StoreError, TurnwrightError
 from turnwright.protocol.envelope import Event, seal
 from turnwright.protocol.events import Data
 from turnwright.store.base import EventLog
@@ -42,6 +42,26 @@ class Journal:
         self._is_loaded = False
         self._is_begun = False
         self._writers = 0
+        self.is_asleep = False
+
+    def sleep(self) -> None:
+        """Let go of the log and of what it says until `wake`; who listens goes on listening."""
+        self.log.close()
+        last, epoch = self.state.last_id, self.history.epoch
+        self.state, self.history = State(), History()
+        self.state.last_id, self.history.epoch = last, epoch
+        self._is_loaded = False
+        self.is_asleep = True
+
+    def wake(self, event_log: EventLog) -> None:
+        """Take up the log again. Raises SessionInUse or StoreError, and then it sleeps on."""
+        self.log = event_log
+        try:
+            with self.writing():
+                self.is_asleep = False
+        except TurnwrightError:
+            event_log.close()
+            raise
 
     def begin(self) -> None:
         """Hold the log until `rest`, and know what others have added to it.

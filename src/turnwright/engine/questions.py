@@ -65,5 +65,10 @@ class Questions:
         self._early[request_id] = answer
         return True
 
+    @property
+    def are_open(self) -> bool:
+        """Whether any waits for its answer, here or in the log."""
+        return bool(self._pending or self._journal.state.questions)
+
     def __contains__(self, request_id: str) -> bool:
         return request_id in self._pending or request_id in self._journal.state.questions

@@ -1,5 +1,6 @@
 """The runtime: every live session, and those that lie in the store."""
 
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from turnwright.engine.clients import Client
 from turnwright.engine.endpoint import Endpoints
 from turnwright.engine.fork import fork
 from turnwright.engine.identity import Identities
+from turnwright.engine.idle_timeout import unload_unused
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.journal import Journal
 from turnwright.engine.loop import serve
@@ -24,7 +26,7 @@ from turnwright.engine.pending import repair
 from turnwright.engine.secrets import Secrets
 from turnwright.engine.session import Session
 from turnwright.engine.workspace import WorkspaceFile
-from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, TurnwrightError
+from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.session import CustomAgentsUpdated, SessionResume, SessionStart, Warned
@@ -38,11 +40,17 @@ PRODUCER = "turnwright"
 LOG_VERSION = 1
 TEARDOWN_TIMEOUT = 5.0
 
+log = logging.getLogger(__name__)
+
 Listener = Callable[[summary.Lifecycle], None]
 
 
 class Runtime:
-    """Creates, finds, resumes and unloads sessions. Use it inside `async with`; it owns their tasks."""
+    """Creates, finds, resumes and unloads sessions. Use it inside `async with`; it owns their tasks.
+
+    A session that nobody has used for `idle_timeout` seconds lets go of its log and its history until it is
+    named again; None keeps all.
+    """
 
     def __init__(
         self,
@@ -55,6 +63,7 @@ class Runtime:
         secrets: Secrets | None = None,
         identities: Identities | None = None,
         durable: bool = True,
+        idle_timeout: float | None = None,
     ) -> None:
         self.store = store
         self.home = home
@@ -66,12 +75,15 @@ class Runtime:
         self.secrets = secrets or Secrets()
         self._identities = identities
         self._durable = durable
+        self._idle_timeout = idle_timeout
         self._tasks: TaskGroup
         self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
 
     async def __aenter__(self) -> "Runtime":
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
+        if self._idle_timeout:
+            self._tasks.start_soon(unload_unused, self.sessions, self._idle_timeout, self._put_to_sleep)
         return self
 
     async def __aexit__(self, *error: object) -> bool | None:
@@ -131,6 +143,7 @@ class Runtime:
         ):
             await self.unload(session_id, keep_pending=False)
         if session is not None:
+            self._wake(session)
             with session.journal.writing():
                 was_active = bool(session.clients)
                 session.reconfigure(options)
@@ -187,17 +200,40 @@ class Runtime:
         return (await self.identify(token) or Identity()) if token else None
 
     def find(self, session_id: str) -> Session:
-        """The live session of that id. Raises SessionNotFound."""
+        """The live session of that id, awake. Raises SessionNotFound, or what `resume` does."""
+        session = self.sessions.get(session_id)
+        if session is None:
+            raise SessionNotFound(f"Session not found: {session_id}")
+        self._wake(session)
+        session.use.touch()
+        return session
+
+    def _wake(self, session: Session) -> None:
+        """Resume a session that nobody had used for a while; its clients and their tools are still there."""
+        if session.journal.is_asleep:
+            session.journal.wake(self.store.open(session.id))
+            with session.journal.writing():
+                self._announce(session, session.options, was_active=bool(session.clients), live=False)
+
+    def _put_to_sleep(self, session: Session) -> None:
         try:
-            return self.sessions[session_id]
-        except KeyError:
-            raise SessionNotFound(f"Session not found: {session_id}") from None
+            self._say_shutdown(session, "routine", "Nobody has used the session for a while.")
+        except StoreError as error:
+            log.warning("session %s: %s", session.id, error)
+        session.journal.sleep()
+
+    def _awake(self, session_id: str) -> Session | None:
+        """The session of that id, if it is live and what it says is in memory."""
+        session = self.sessions.get(session_id)
+        return None if session is None or session.journal.is_asleep else session
 
     async def unload(
         self, session_id: str, *, kind: str = "routine", reason: str | None = None, keep_pending: bool = True
     ) -> None:
         """End a live session's work and let go of its log. What waits for a client may stay pending there."""
-        session = self.find(session_id)
+        session = self.sessions.get(session_id)
+        if session is None:
+            raise SessionNotFound(f"Session not found: {session_id}")
         scope, done = self._scopes[session_id]
         if not scope.cancel_called:
             session.questions.leave_open = keep_pending and bool(session.journal.state.questions)
@@ -206,17 +242,21 @@ class Runtime:
         if self.sessions.get(session_id) is not session:
             return  # another asked for it first
         try:
-            size = session.journal.log.size
-            sizes = session.context_sizes()
-            with suppress(SessionInUse):
-                session.emit(
-                    summary.shutdown(session.journal.state, size=size, sizes=sizes, kind=kind, reason=reason)
-                )
-                WorkspaceFile(session.folder, session_id).write(session.journal.state)
-                self._note(session)
+            if not session.journal.is_asleep:
+                self._say_shutdown(session, kind, reason)
         finally:
             del self.sessions[session_id], self._scopes[session_id]
             session.journal.log.close()
+
+    def _say_shutdown(self, session: Session, kind: str, reason: str | None) -> None:
+        """The last event for now, unless another process writes the session. Raises StoreError."""
+        state, size = session.journal.state, session.journal.log.size
+        with suppress(SessionInUse):
+            session.emit(
+                summary.shutdown(state, size=size, sizes=session.context_sizes(), kind=kind, reason=reason)
+            )
+            WorkspaceFile(session.folder, session.id).write(session.journal.state)
+            self._note(session)
 
     def _is_leaving(self, session_id: str) -> bool:
         scope, _ = self._scopes[session_id]
@@ -240,8 +280,8 @@ class Runtime:
 
     def events(self, session_id: str) -> list[Event]:
         """The persisted events of a session, live or not. Raises SessionNotFound."""
-        if session_id in self.sessions:
-            return self.sessions[session_id].journal.events()
+        if (session := self._awake(session_id)) is not None:
+            return session.journal.events()
         journal = Journal(self.store.open(session_id))
         try:
             return journal.events()
@@ -250,8 +290,8 @@ class Runtime:
 
     def metadata(self, session_id: str) -> summary.SessionMetadata:
         """A session's entry in the list. Raises SessionNotFound."""
-        if session_id in self.sessions:
-            return summary.metadata(session_id, self.sessions[session_id].journal.state)
+        if (session := self._awake(session_id)) is not None:
+            return summary.metadata(session_id, session.journal.state)
         return summary.listed(self.store.entry(session_id))
 
     def list(self) -> list[summary.SessionMetadata]:
@@ -263,7 +303,7 @@ class Runtime:
         return next((entry.session_id for entry in self.list()), None)
 
     def _listed(self, entry: Entry) -> summary.SessionMetadata:
-        live = self.sessions.get(entry.session_id)
+        live = self._awake(entry.session_id)
         return summary.metadata(live.id, live.journal.state) if live else summary.listed(entry)
 
     def _load(
@@ -304,12 +344,13 @@ class Runtime:
         self.store.note(session.id, session.journal.state, session.journal.log.size)
 
     async def _note_at_rest(self, session: Session) -> None:
-        if self.sessions.get(session.id) is session and not session.is_busy:
+        if self._awake(session.id) is session and not session.is_busy:
             self._note(session)
 
     def _follow(self, session: Session, workspace: WorkspaceFile, event: Event) -> None:
         """Tell others of what a session has logged, and keep it where sessions are listed."""
         if event.type == "session.idle":
+            session.use.touch()
             self._tasks.start_soon(self._note_at_rest, session)  # once the clients have got it
         elif not event.ephemeral:
             workspace.follow(session.journal.state)

@@ -20,6 +20,7 @@ from turnwright.engine.compaction import Compaction
 from turnwright.engine.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
 from turnwright.engine.event_feed import EventFeed
 from turnwright.engine.hooks import Hooks
+from turnwright.engine.idle_timeout import Use
 from turnwright.engine.inbox import Inbox, Prompt
 from turnwright.engine.instructions import InstructionSource
 from turnwright.engine.instructions import find as find_instructions
@@ -91,6 +92,7 @@ class Session:
         self.id = session_id
         self.options = msgspec.structs.replace(options)
         self.journal = journal
+        self.use = Use()
         self.folder = folder
         self.origin = origin
         self._home = home

@@ -14,7 +14,8 @@ TOKEN_VARIABLES = ("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN")
 class Settings(msgspec.Struct):
     """`connection_token` is asked for at `connect`; `github_token` goes with `COPILOT_API_URL` alone.
 
-    At `users_url` is asked whose token a session brings; without it, nobody is.
+    At `users_url` is asked whose token a session brings; without it, nobody is. A session that nobody has
+    used for `session_idle_timeout` seconds is unloaded; None keeps all.
     """
 
     home: Path
@@ -23,6 +24,7 @@ class Settings(msgspec.Struct):
     auth_type: str | None = None
     api_url: str | None = None
     users_url: str | None = None
+    session_idle_timeout: float | None = None
     stopping: anyio.Event = msgspec.field(default_factory=anyio.Event)
 
 

@@ -46,6 +46,7 @@ async def started(
         environment=without_secrets(environment, settings, provider),
         secrets=secrets,
         identities=users,
+        idle_timeout=settings.session_idle_timeout,
     )
     try:
         async with runtime:

@@ -66,7 +66,9 @@ class Methods:
         ) -> Callable[[Session, S], Awaitable[object]]:
             async def call(connection: "Connection", given: S) -> object:
                 check(connection, False)
-                return await handler(connection.runtime.find(given.session_id), given)
+                session = connection.runtime.find(given.session_id)
+                with session.use.request():
+                    return await handler(session, given)
 
             self.table[name] = Method(params, call, inline=inline)
             return handler
