@@ -94,7 +94,8 @@ class Answer:
         except ValueError as error:
             raise self._failure(f"sent what can't be read: {error}", broken=True) from error
         if done:
-            await self._read_trailer()
+            if not self._response.content.at_eof():
+                await self._read_trailer()
         elif not self._take(builder, parser.finish()) and not builder.finished:
             raise self._cut()
 

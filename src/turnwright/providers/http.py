@@ -1,7 +1,7 @@
 """HTTP to a model server: one pool of connections, and the truth about what was sent."""
 
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -15,14 +15,14 @@ from turnwright.providers.endpoint import Endpoint
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
 
+    from turnwright.providers.upload import Upload
+
 CONNECT_TIMEOUT = 10.0
 READ_TIMEOUT = 300.0
 CONNECT_BACKOFF = (0.1, 0.3)
 """Seconds before each further attempt to connect."""
 
 LARGEST_ANSWER = 64 * 1024 * 1024
-_FIRST_PIECE = 32 * 1024
-"""Bytes that aiohttp and the event loop take without a pause, whatever the server does."""
 
 
 class HttpClient:
@@ -55,8 +55,9 @@ class HttpClient:
         """
         import aiohttp
 
-        upload = _Upload(body, on_sent)
-        response = await self._send(endpoint, method, path, upload)
+        from turnwright.providers.upload import Upload
+
+        response = await self._send(endpoint, method, path, Upload(body, on_sent) if body else None)
         try:
             yield response
         except (aiohttp.ClientError, OSError) as error:
@@ -70,7 +71,9 @@ class HttpClient:
         if session is not None:
             await session.close()
 
-    async def _send(self, endpoint: Endpoint, method: str, path: str, upload: "_Upload") -> "ClientResponse":
+    async def _send(
+        self, endpoint: Endpoint, method: str, path: str, upload: "Upload | None"
+    ) -> "ClientResponse":
         import aiohttp
 
         if endpoint.url not in self._proxies:
@@ -81,14 +84,14 @@ class HttpClient:
                 return await self._opened().request(
                     method,
                     endpoint.to(path),
-                    data=upload.pieces() if upload.body else None,
-                    headers=_headers(endpoint, upload.body),
+                    data=upload,
+                    headers=_headers(endpoint),
                     proxy=proxy,
                     # A redirection would be a second request, and could carry the key elsewhere.
                     allow_redirects=False,
                 )
             except (aiohttp.ClientError, OSError) as error:
-                if upload.sent or isinstance(error, aiohttp.SocketTimeoutError):
+                if (upload and upload.sent) or isinstance(error, aiohttp.SocketTimeoutError):
                     raise self._broken(endpoint, error) from error
                 if pause is None:
                     raise _unreachable(endpoint, _reason(error)) from error
@@ -119,26 +122,6 @@ class HttpClient:
         return ProviderError(text, kind="connection", retryable=True, detail=detail)
 
 
-class _Upload:
-    """A request's body, and whether the server's connection took any of it.
-
-    aiohttp writes headers and first piece without a pause, and asks for the next piece only then: so
-    `sent` is true exactly when bytes were written, also if the task is cancelled around that moment.
-    """
-
-    def __init__(self, body: bytes, on_sent: Callable[[], None]) -> None:
-        self.body = body
-        self.sent = False
-        self._on_sent = on_sent
-
-    async def pieces(self) -> AsyncIterator[bytes]:
-        yield self.body[:_FIRST_PIECE]
-        self.sent = True
-        self._on_sent()
-        if rest := self.body[_FIRST_PIECE:]:
-            yield rest
-
-
 async def read_all(response: "ClientResponse", limit: int = LARGEST_ANSWER) -> bytes:
     """Return the rest of a response's body, at most `limit` bytes of it."""
     body = bytearray()
@@ -149,11 +132,8 @@ async def read_all(response: "ClientResponse", limit: int = LARGEST_ANSWER) -> b
     return bytes(body[:limit])
 
 
-def _headers(endpoint: Endpoint, body: bytes) -> dict[str, str]:
-    headers = {"accept-encoding": "identity", "user-agent": f"turnwright/{__version__}", **endpoint.headers}
-    if body:
-        headers |= {"content-type": "application/json", "content-length": str(len(body))}
-    return headers
+def _headers(endpoint: Endpoint) -> dict[str, str]:
+    return {"accept-encoding": "identity", "user-agent": f"turnwright/{__version__}", **endpoint.headers}
 
 
 def _proxy_for(endpoint: Endpoint) -> str | None:
