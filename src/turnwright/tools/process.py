@@ -33,6 +33,7 @@ async def run(
         out = _Pipe(streams)
         err = _Pipe(streams) if errors else None
         process = await _start(command, cwd, env, out.writer, err.writer if err else STDOUT)
+        started = anyio.current_time()
         try:
             async with anyio.create_task_group() as readers:
                 readers.start_soon(out.read, output)
@@ -42,7 +43,7 @@ async def run(
                 readers.cancel_scope.deadline = anyio.current_time() + DRAIN
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await end_tree(process)
+                await end_tree(process, anyio.current_time() - started)
             raise
     return status if status >= 0 else 128 - status
 
