@@ -25,11 +25,12 @@ import msgspec
 from turnwright.errors import ConfigError, InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Mode
-from turnwright.protocol.options import ProviderOptions
+from turnwright.protocol.options import Durability, ProviderOptions
 
 BASE_URL = "TURNWRIGHT_BASE_URL"
 API_KEY = "TURNWRIGHT_API_KEY"
 MODEL = "TURNWRIGHT_MODEL"
+DURABILITY = "TURNWRIGHT_DURABILITY"
 PROVIDER_TYPE = "TURNWRIGHT_PROVIDER_TYPE"
 WIRE_API = "TURNWRIGHT_WIRE_API"
 
@@ -50,6 +51,7 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     mode: Mode | None = None
     reasoning_effort: str | None = None
     stream: bool | None = None
+    durability: Durability | None = None
     allow_tools: tuple[str, ...] = ()
     deny_tools: tuple[str, ...] = ()
 
@@ -116,6 +118,10 @@ class Config(msgspec.Struct, frozen=True):
         return self._first(lambda choices: choices.stream)
 
     @property
+    def durability(self) -> Chosen[Durability] | None:
+        return self._first(lambda choices: choices.durability)
+
+    @property
     def allow_tools(self) -> list[str]:
         """The rules of every place: they add up."""
         return [rule for layer in self.layers for rule in layer.value.allow_tools]
@@ -160,10 +166,10 @@ def load(
     """
     file = user_file(home)
     user = _convert(file, _read(file), UserFile)
-    variables = Choices(model=environment.get(MODEL) or None)
     layers = [
         Chosen(flags or Choices(), "flag"),
-        Chosen(variables, MODEL),
+        Chosen(Choices(model=environment.get(MODEL) or None), MODEL),
+        Chosen(Choices(durability=_durability(environment)), DURABILITY),
         Chosen[Choices](user, str(file)),
     ]
     warnings: list[str] = []
@@ -180,6 +186,14 @@ def load(
     return Config(merged.layers, endpoint, default, merged.warnings)
 
 
+def _durability(environment: Mapping[str, str]) -> Durability | None:
+    chosen = environment.get(DURABILITY) or None
+    try:
+        return wire.convert({"durability": chosen}, Choices).durability
+    except InvalidParams:
+        raise ConfigError(f"{DURABILITY}: must be turn, event or none, not {chosen!r}") from None
+
+
 def _workspace(found: Path, user: UserFile, file: Path, warnings: list[str]) -> Choices:
     values = _read(found)
     known = set(UserFile.__struct_fields__)
@@ -188,7 +202,7 @@ def _workspace(found: Path, user: UserFile, file: Path, warnings: list[str]) -> 
     if refused:
         warnings.append(
             f"{found}: ignored {', '.join(refused)}: a workspace's file can't choose endpoints or keys, "
-            f"or loosen permissions; {file} can"
+            f"loosen permissions or risk the log; {file} can"
         )
     if unknown:
         warnings.append(

@@ -17,7 +17,7 @@ from turnwright.protocol.events import Data
 from turnwright.protocol.events.conversation import AssistantMessage, TurnEnd, TurnStart, UserMessage
 from turnwright.protocol.events.tools import ToolComplete
 from turnwright.protocol.messages import ToolOutput, User
-from turnwright.protocol.options import SessionOptions
+from turnwright.protocol.options import Durability, SessionOptions
 from turnwright.providers.base import ModelRequest, Provider
 from turnwright.providers.scripted import Scripted, Step
 from turnwright.store.base import EventStore
@@ -64,6 +64,7 @@ async def scene(
     machine: Sequence[Tool] = (),
     environment: Mapping[str, str] | None = None,
     client: Recorder | None = None,
+    durability: Durability = "turn",
     **options: Any,
 ) -> AsyncGenerator[Scene, None]:
     """Start a runtime in `tmp_path` with one session, whose model follows `script` or is that provider.
@@ -79,6 +80,7 @@ async def scene(
         tools=machine,
         home=tmp_path,
         environment=environment or {},
+        durability=durability,
     )
     options = {"working_directory": str(tmp_path), **options}
     with anyio.fail_after(30):

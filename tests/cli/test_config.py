@@ -82,6 +82,26 @@ def test_flags_beat_the_environment_and_it_beats_the_users_file_and_that_the_wor
     assert configured.stream == Chosen(True, str(workspace / ".turnwright.toml"))
 
 
+def test_how_durable_the_log_is_the_user_says_and_no_workspace(home: Path, workspace: Path) -> None:
+    file = write_user_file(home, 'durability = "event"\n')
+    (workspace / ".turnwright.toml").write_text('durability = "none"\n')
+    environment = {"TURNWRIGHT_DURABILITY": "turn"}
+    flags = Choices(durability="none")
+    assert [
+        config.load(home, workspace, flags=flags, environment=environment).durability,
+        config.load(home, workspace, environment=environment).durability,
+        config.load(home, workspace, environment={}).durability,
+        config.load(workspace, environment={}).durability,
+    ] == [
+        Chosen("none", "flag"),
+        Chosen("turn", "TURNWRIGHT_DURABILITY"),
+        Chosen("event", str(file)),
+        None,
+    ]
+    with pytest.raises(ConfigError, match="TURNWRIGHT_DURABILITY: must be turn, event or none, not 'yes'"):
+        config.load(home, environment={"TURNWRIGHT_DURABILITY": "yes"})
+
+
 def test_rules_of_every_place_add_up(home: Path, workspace: Path) -> None:
     write_user_file(home)
     (workspace / ".turnwright.toml").write_text('deny_tools = ["write(.env)"]\n')
@@ -162,7 +182,7 @@ def test_a_workspace_cannot_choose_endpoints_or_keys_or_loosen_permissions(
     assert with_file.deny_tools == ["shell(rm:*)", "url"]
     assert with_file.warnings == (
         f"{found}: ignored allow_tools, endpoint, endpoints: a workspace's file can't choose endpoints or "
-        f"keys, or loosen permissions; {config.user_file(home)} can",
+        f"keys, loosen permissions or risk the log; {config.user_file(home)} can",
         f"{found}: ignored api_key: there is no such setting; "
         "a workspace's file may set deny_tools, mode, model, reasoning_effort, stream",
     )

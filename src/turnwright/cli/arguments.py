@@ -10,6 +10,7 @@ from turnwright import __version__
 MODES = ("interactive", "plan", "autopilot")
 FORMATS = ("text", "json", "stream-json")
 LOG_LEVELS = ("none", "error", "warning", "info", "debug", "all", "default")
+DURABILITIES = ("turn", "event", "none")
 USAGE = 2
 
 DESCRIPTION = "An agent that works in a folder with a language model and tools, and accounts for every turn."
@@ -102,6 +103,7 @@ def _add_run(main: Parser) -> None:
     run.add_argument(
         "--stream", action=argparse.BooleanOptionalAction, help="let the endpoint stream its replies"
     )
+    _add_durability(run)
     mode = run.add_mutually_exclusive_group()
     mode.add_argument("--mode", choices=MODES, help="plan first, ask as you go, or go on to the end")
     mode.add_argument(
@@ -139,6 +141,15 @@ def _add_serve(commands: Commands) -> None:
         help="unload what nobody has used for so long, until it is used again; 0, the default: never",
     )
     serve.add_argument("--log-level", choices=LOG_LEVELS, default="default", help="what to log on stderr")
+    _add_durability(serve)
+
+
+def _add_durability(to: argparse._ActionsContainer) -> None:  # pyright: ignore[reportPrivateUsage]
+    to.add_argument(
+        "--durability",
+        choices=DURABILITIES,
+        help="sync the log at each turn's end, for each event, or leave that to the system",
+    )
 
 
 def _add_sessions(commands: Commands) -> None:

@@ -104,6 +104,7 @@ def _choices(configured: config.Config) -> Iterator[Finding]:
         ("mode", configured.mode),
         ("effort", configured.reasoning_effort),
         ("stream", configured.stream),
+        ("durability", configured.durability),
     ):
         if chosen is not None:
             yield Finding("fine", subject, f"{chosen.value} ({chosen.source})")

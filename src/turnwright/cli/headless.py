@@ -9,8 +9,9 @@ from typing import NoReturn
 import anyio
 
 from turnwright import config
-from turnwright.cli.arguments import LOG_LEVELS, seconds
+from turnwright.cli.arguments import DURABILITIES, LOG_LEVELS, seconds
 from turnwright.cli.interrupt import stopping_signals
+from turnwright.protocol.options import Durability
 from turnwright.server.serve import serve_stdio, serve_tcp
 from turnwright.server.settings import Settings, from_environment
 from turnwright.server.start import started
@@ -41,6 +42,7 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--auth-token-env", metavar="VARIABLE")
     flags.add_argument("--session-idle-timeout", type=seconds, metavar="SECONDS")
     flags.add_argument("--remote", action="store_true")
+    flags.add_argument("--durability", choices=DURABILITIES)
     flags.add_argument("--stdio", action="store_true")
     flags.add_argument("--port", type=int, default=0)
     return flags
@@ -53,15 +55,16 @@ def main(argv: list[str]) -> int:
         os.environ, auth_token_variable=flags.auth_token_env, auto_login=not flags.no_auto_login
     )
     settings.session_idle_timeout = flags.session_idle_timeout
-    return run(settings, flags.log_level, None if flags.stdio else flags.port)
+    return run(settings, flags.log_level, None if flags.stdio else flags.port, flags.durability)
 
 
-def run(settings: Settings, log_level: str, port: int | None) -> int:
+def run(settings: Settings, log_level: str, port: int | None, durability: Durability | None) -> int:
     """Serve until the client hangs up (stdio, for which `port` is None) or SIGTERM comes."""
     logging.basicConfig(
         level=LEVELS[log_level], stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
     )
-    anyio.run(serve, settings, config.load(settings.home), port)
+    chosen = config.Choices(durability=durability)
+    anyio.run(serve, settings, config.load(settings.home, flags=chosen), port)
     return 0
 
 
@@ -69,9 +72,10 @@ async def serve(settings: Settings, configured: config.Config, port: int | None)
     """Serve one client on stdio, or all who connect to the port; a signal to stop ends it in order."""
     provider = configured.endpoint.options if configured.endpoint else None
     model = configured.model.value if configured.model else None
+    durability = configured.durability.value if configured.durability else "turn"
     async with anyio.create_task_group() as group:
         group.start_soon(_until_signal, group.cancel_scope)
-        async with started(settings, provider=provider, model=model) as runtime:
+        async with started(settings, provider=provider, model=model, durability=durability) as runtime:
             if port is None:
                 await serve_stdio(runtime, settings)
             else:

@@ -47,7 +47,7 @@ def _dispatch(argv: Sequence[str]) -> int:
 
             settings = from_environment(os.environ)
             settings.session_idle_timeout = given.session_idle_timeout
-            return headless.run(settings, given.log_level, given.port)
+            return headless.run(settings, given.log_level, given.port, given.durability)
         case "sessions":
             from turnwright.cli import sessions
 

@@ -76,7 +76,9 @@ class Run:
         """Do it, in order also when a signal comes; the result is the exit status."""
         started = time.monotonic()
         async with (
-            Client(provider=self._task.provider, model=self._task.model) as client,
+            Client(
+                provider=self._task.provider, model=self._task.model, durability=self._task.durability
+            ) as client,
             await self._open(client) as session,
         ):
             failure = await self._converse(session)

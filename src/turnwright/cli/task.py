@@ -11,7 +11,7 @@ from turnwright.cli.archive import Archive
 from turnwright.engine.endpoints import NOTHING_CONFIGURED
 from turnwright.errors import ConfigError
 from turnwright.protocol.events.session import Mode
-from turnwright.protocol.options import ProviderOptions
+from turnwright.protocol.options import Durability, ProviderOptions
 from turnwright.server.settings import Settings
 
 T = TypeVar("T")
@@ -28,6 +28,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     mode: Mode | None
     reasoning_effort: str | None
     streaming: bool
+    durability: Durability | None
     allow_all: bool
     allow_tools: list[str]
     deny_tools: list[str]
@@ -68,6 +69,7 @@ def settle(given: Namespace, prompt: str, settings: Settings) -> Task:
         mode=given.mode if resumed else _value(configured.mode),
         reasoning_effort=_value(configured.reasoning_effort),
         streaming=bool(_value(configured.stream)),
+        durability=_value(configured.durability),
         allow_all=given.allow_all,
         allow_tools=configured.allow_tools,
         deny_tools=configured.deny_tools,
@@ -81,6 +83,7 @@ def _flags(given: Namespace, model: str | None) -> config.Choices:
         mode=given.mode,
         reasoning_effort=given.reasoning_effort,
         stream=given.stream,
+        durability=given.durability,
         allow_tools=tuple(given.allow_tool),
         deny_tools=tuple(given.deny_tool),
     )

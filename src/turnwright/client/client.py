@@ -20,7 +20,7 @@ from turnwright.client.session import Session
 from turnwright.client.transports import child_process, tcp
 from turnwright.errors import ConfigError, InvalidParams, RequestFailed, SessionNotFound, TurnwrightError
 from turnwright.protocol import wire
-from turnwright.protocol.options import ProviderOptions
+from turnwright.protocol.options import Durability, ProviderOptions
 from turnwright.rpc.messages import METHOD_NOT_FOUND
 from turnwright.rpc.transport import Transport
 
@@ -40,7 +40,8 @@ class Client:
     `provider` and `model` are for sessions that bring none. In this process the provider may also be an
     object with the methods of `turnwright.providers.base.Provider`, such as a scripted model. `home` is where
     sessions are kept, by default COPILOT_HOME or `~/.copilot`; `environment` is added to that of the child
-    process. Raises ConfigError when these don't go together.
+    process. `durability` says what a runtime in this process has on the disk before it is seen: "turn",
+    "event" or "none". Raises ConfigError when these don't go together.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Client:
         model: str | None = None,
         home: str | Path | None = None,
         environment: Mapping[str, str] | None = None,
+        durability: Durability | None = None,
     ) -> None:
         if command is not None and address is not None:
             raise ConfigError("command and address exclude each other")
@@ -63,6 +65,8 @@ class Client:
         elsewhere = command is not None or address is not None
         if elsewhere and not isinstance(provider, ProviderOptions | None):
             raise ConfigError("provider: an object can't be sent to another process; use ProviderOptions")
+        if elsewhere and durability is not None:
+            raise ConfigError("durability: a runtime in another process has its own")
         self._command = command
         self._address = address
         self._token = token
@@ -70,6 +74,7 @@ class Client:
         self._model = model
         self._home = Path(home).expanduser().absolute() if home is not None else None
         self._environment = environment or {}
+        self._durability: Durability | None = durability
         self._connected: Connection | None = None
         self._stack = AsyncExitStack()
 
@@ -171,7 +176,7 @@ class Client:
         if self._address is not None:
             return tcp(self._address)
         if self._command is None:
-            return in_process(tasks, self._home, self._source, self._model)
+            return in_process(tasks, self._home, self._source, self._model, self._durability)
         home = {"COPILOT_HOME": str(self._home)} if self._home is not None else {}
         return child_process(self._command, {**os.environ, **home, **self._environment})
 

@@ -1,25 +1,20 @@
 """Persist, then publish: the one way in which anything happens in a session."""
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 
-import anyio
-import anyio.to_thread
-
+from turnwright.engine.publication import Publication, Subscriber
 from turnwright.errors import StoreError, TurnwrightError
 from turnwright.protocol.envelope import Event, seal
 from turnwright.protocol.events import Data
+from turnwright.protocol.options import Durability
 from turnwright.store.base import EventLog
 from turnwright.store.history import History
 from turnwright.store.load import load
 from turnwright.store.mend import Damage
 from turnwright.store.salvage import events_of
 from turnwright.store.state import State
-
-Subscriber = Callable[[Event], None]
-
-SYNC_TIMEOUT = 30.0
 
 log = logging.getLogger(__name__)
 
@@ -28,17 +23,17 @@ class Journal:
     """A session's log with the folds over it and those who listen to it.
 
     `emit` has no await: an abort can't split it, the parentId chain can't race, and nobody sees an event
-    that a crash could take back. With `durable` a turn's end is on the disk before it is published.
+    that a crash could take back. What a power loss can't take back either depends on `durability`: a turn's
+    end and all before it, every event, or nothing.
     """
 
-    def __init__(self, event_log: EventLog, *, durable: bool = True) -> None:
+    def __init__(self, event_log: EventLog, *, durability: Durability = "turn") -> None:
         self.log = event_log
         self.state = State()
         self.history = History()
         self.damage: Damage | None = None
-        self.subscribers: list[Subscriber] = []
-        self._durable = durable
-        self._held: list[Event] | None = None
+        self._publication = Publication(lambda: self.log.sync())
+        self._durability: Durability = durability
         self._is_loaded = False
         self._is_begun = False
         self._writers = 0
@@ -46,6 +41,7 @@ class Journal:
 
     def sleep(self) -> None:
         """Let go of the log and of what it says until `wake`; who listens goes on listening."""
+        self._publication.flush()
         self.log.close()
         last, epoch = self.state.last_id, self.history.epoch
         self.state, self.history = State(), History()
@@ -121,28 +117,48 @@ class Journal:
             self._fold(event)
         self._is_loaded = True
 
+    @property
+    def subscribers(self) -> list[Subscriber]:
+        """Those who hear of every event."""
+        return self._publication.subscribers
+
     def emit(self, data: Data, *, ephemeral: bool | None = None, agent_id: str | None = None) -> Event:
         """Stamp, log, fold and publish one event. Raises StoreError, and then nothing has happened."""
         event = self._append(data, ephemeral, agent_id)
-        self._publish(event)
+        self._publication.publish(event, synced=self._durability == "event" and not event.ephemeral)
         return event
 
     async def settle(self, data: Data, *, agent_id: str | None = None) -> Event:
-        """Emit an event that, with all before it, is on the disk before anyone sees it or what follows."""
-        if not self._durable or self._held is not None:
-            return self.emit(data, agent_id=agent_id)
+        """Emit an event that, with all before it, is on the disk before anyone sees it or what follows.
+
+        Not with the durability "none". Raises StoreError when the disk refuses, after all is published.
+        """
         event = self._append(data, None, agent_id)
-        self._held = [event]
-        try:
-            with anyio.CancelScope(shield=True), anyio.move_on_after(SYNC_TIMEOUT) as waiting:
-                await anyio.to_thread.run_sync(self.log.sync, abandon_on_cancel=True)
-            if waiting.cancelled_caught:
-                log.warning("the disk did not answer in %d s: going on without it", SYNC_TIMEOUT)
-        finally:
-            held, self._held = self._held, None
-            for late in held:
-                self._publish(late)
+        self._publication.publish(event, synced=self._durability != "none")
+        await self._publication.settle()
         return event
+
+    async def caught_up(self) -> None:
+        """With the durability "event", return when everything that was emitted is published.
+
+        What goes to clients beside the events, answers and questions, waits for this, so that it stays behind
+        the events that led to it.
+        """
+        if self._durability == "event":
+            await self._publication.drain()
+
+    async def keep_publishing(self) -> None:
+        """Publish what waits for the disk, as it comes, until `close`; with the durability "event"."""
+        if self._durability == "event":
+            await self._publication.keep_draining()
+
+    async def close(self) -> None:
+        """Publish what waits, and let go of the log."""
+        try:
+            await self._publication.drain()
+        finally:
+            self._publication.end()
+            self.log.close()
 
     def _append(self, data: Data, ephemeral: bool | None, agent_id: str | None) -> Event:
         fleeting = data.ephemeral if ephemeral is None else ephemeral
@@ -161,10 +177,3 @@ class Journal:
     def _fold(self, event: Event) -> None:
         self.state.apply(event)
         self.history.apply(event)
-
-    def _publish(self, event: Event) -> None:
-        if self._held is not None:
-            self._held.append(event)
-            return
-        for subscriber in tuple(self.subscribers):
-            subscriber(event)

@@ -31,7 +31,7 @@ from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.session import CustomAgentsUpdated, SessionResume, SessionStart, Warned
 from turnwright.protocol.identity import Identity
-from turnwright.protocol.options import SessionOptions
+from turnwright.protocol.options import Durability, SessionOptions
 from turnwright.store.base import EventStore, check_session_id
 from turnwright.store.entry import Entry
 from turnwright.tools.base import Tool
@@ -62,7 +62,7 @@ class Runtime:
         environment: Mapping[str, str] | None = None,
         secrets: Secrets | None = None,
         identities: Identities | None = None,
-        durable: bool = True,
+        durability: Durability = "turn",
         idle_timeout: float | None = None,
     ) -> None:
         self.store = store
@@ -74,7 +74,7 @@ class Runtime:
         self._environment = dict(os.environ if environment is None else environment)
         self.secrets = secrets or Secrets()
         self._identities = identities
-        self._durable = durable
+        self._durability: Durability = durability
         self._idle_timeout = idle_timeout
         self._tasks: TaskGroup
         self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
@@ -101,7 +101,7 @@ class Runtime:
         session_id = check_session_id(options.session_id or wire.new_id())
         if session_id in self.sessions:
             raise InvalidParams(f"sessionId: session {session_id} is live already")
-        journal = Journal(self.store.create(session_id), durable=self._durable)
+        journal = Journal(self.store.create(session_id), durability=self._durability)
         try:
             with journal.writing():
                 session = self._load(session_id, options, journal, client, origin="new")
@@ -129,8 +129,9 @@ class Runtime:
             self.sessions.pop(session_id, None)
             self.store.discard(session_id, journal.log)
             raise
-        self._say(summary.lifecycle("session.created", summary.metadata(session_id, session.journal.state)))
         self._start(session)
+        await session.journal.caught_up()
+        self._say(summary.lifecycle("session.created", summary.metadata(session_id, session.journal.state)))
         return session
 
     async def resume(self, session_id: str, options: SessionOptions, client: Client) -> Session:
@@ -150,8 +151,9 @@ class Runtime:
                 session.identity = identity or session.identity
                 session.clients.attach(client, options)
                 self._announce(session, options, was_active=was_active, live=True)
+            await session.journal.caught_up()
             return session
-        journal = Journal(self.store.open(session_id), durable=self._durable)
+        journal = Journal(self.store.open(session_id), durability=self._durability)
         try:
             with journal.writing():
                 session = self._load(session_id, options, journal, client, origin="resume")
@@ -162,6 +164,7 @@ class Runtime:
             journal.log.close()
             raise
         self._start(session)
+        await session.journal.caught_up()
         return session
 
     def _announce(self, session: Session, options: SessionOptions, *, was_active: bool, live: bool) -> None:
@@ -246,7 +249,7 @@ class Runtime:
                 self._say_shutdown(session, kind, reason)
         finally:
             del self.sessions[session_id], self._scopes[session_id]
-            session.journal.log.close()
+            await session.journal.close()
 
     def _say_shutdown(self, session: Session, kind: str, reason: str | None) -> None:
         """The last event for now, unless another process writes the session. Raises StoreError."""
@@ -331,6 +334,7 @@ class Runtime:
     def _start(self, session: Session) -> None:
         self._scopes[session.id] = (anyio.CancelScope(), anyio.Event())
         self._tasks.start_soon(self._serve, session)
+        self._tasks.start_soon(session.journal.keep_publishing)
 
     async def _serve(self, session: Session) -> None:
         scope, done = self._scopes[session.id]

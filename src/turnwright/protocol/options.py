@@ -8,6 +8,9 @@ from turnwright.protocol.events.commands import CommandSpec
 from turnwright.protocol.events.session import Mode
 from turnwright.protocol.wire import Wire
 
+Durability = Literal["turn", "event", "none"]
+"""What a client sees only once it is on the disk: a turn's end with all before it, each event, nothing."""
+
 
 class ToolSpec(Wire):
     """A tool of the app."""

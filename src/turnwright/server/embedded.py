@@ -8,7 +8,7 @@ from typing import Any
 
 from turnwright import config
 from turnwright.engine.endpoint import Fixed
-from turnwright.protocol.options import ProviderOptions
+from turnwright.protocol.options import Durability, ProviderOptions
 from turnwright.providers.base import Provider
 from turnwright.rpc.transport import Transport
 from turnwright.server.serve import serve_transport
@@ -21,7 +21,10 @@ ModelSource = ProviderOptions | Provider
 
 @asynccontextmanager
 async def embedded(
-    home: Path | None, source: ModelSource | None, model: str | None
+    home: Path | None,
+    source: ModelSource | None,
+    model: str | None,
+    durability: Durability | None,
 ) -> AsyncGenerator[Callable[[Transport], Coroutine[Any, Any, None]], None]:
     """Start a runtime; what comes out serves one connection until that is closed.
 
@@ -30,7 +33,7 @@ async def embedded(
     settings = from_environment(os.environ)
     if home is not None:
         settings.home = home
-    configured = config.load(settings.home)
+    configured = config.load(settings.home, flags=config.Choices(durability=durability))
     provider = source if isinstance(source, ProviderOptions) else None
     if provider is None and configured.endpoint is not None:
         provider = configured.endpoint.options
@@ -38,7 +41,13 @@ async def embedded(
         model = configured.model.value
     own = None if source is None or isinstance(source, ProviderOptions) else source
     endpoints = None if own is None else Fixed(own, model or (await own.models())[0].id)
-    async with started(settings, provider=provider, model=model, endpoints=endpoints) as runtime:
+    async with started(
+        settings,
+        provider=provider,
+        model=model,
+        endpoints=endpoints,
+        durability=configured.durability.value if configured.durability else "turn",
+    ) as runtime:
 
         async def serve(transport: Transport) -> None:
             await serve_transport(runtime, settings, transport, "embedded")

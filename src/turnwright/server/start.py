@@ -8,7 +8,7 @@ from turnwright.engine.endpoint import Endpoints
 from turnwright.engine.endpoints import ConfiguredEndpoints, Defaults
 from turnwright.engine.runtime import Runtime
 from turnwright.engine.secrets import Secrets
-from turnwright.protocol.options import ProviderOptions
+from turnwright.protocol.options import Durability, ProviderOptions
 from turnwright.providers.github_users import GitHubUsers
 from turnwright.providers.open import open_local, open_provider
 from turnwright.server.settings import Settings
@@ -26,6 +26,7 @@ async def started(
     provider: ProviderOptions | None = None,
     model: str | None = None,
     endpoints: Endpoints | None = None,
+    durability: Durability = "turn",
     environment: Mapping[str, str] = os.environ,
 ) -> AsyncGenerator[Runtime, None]:
     """A runtime over the home's logs; `provider` and `model` are for sessions that bring none.
@@ -47,6 +48,7 @@ async def started(
         secrets=secrets,
         identities=users,
         idle_timeout=settings.session_idle_timeout,
+        durability=durability,
     )
     try:
         async with runtime:

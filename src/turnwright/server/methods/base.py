@@ -68,7 +68,9 @@ class Methods:
                 check(connection, False)
                 session = connection.runtime.find(given.session_id)
                 with session.use.request():
-                    return await handler(session, given)
+                    answer = await handler(session, given)
+                    await session.journal.caught_up()
+                    return answer
 
             self.table[name] = Method(params, call, inline=inline)
             return handler

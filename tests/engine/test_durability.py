@@ -1,0 +1,181 @@
+"""What is on the disk before a client sees it: as the user chose, and in the same order whatever that is."""
+
+import os
+import threading
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.cases.faulty_store import OneLog
+from tests.cases.local_tool import LocalTool
+from tests.cases.scene import Scene, scene
+from tests.engine.harness import Recorder
+from turnwright import Client
+from turnwright.engine.journal import Journal
+from turnwright.engine.publication import Publication
+from turnwright.errors import ConfigError, StoreError
+from turnwright.protocol.envelope import Event, seal
+from turnwright.protocol.events.session import Idle, ModeChanged
+from turnwright.protocol.options import Durability
+from turnwright.providers.scripted import Scripted, Step, calls, text
+from turnwright.store.memory import MemoryLog
+
+pytestmark = pytest.mark.anyio
+
+
+class CountedLog(MemoryLog):
+    """A log that counts how often it is synced."""
+
+    syncs = 0
+
+    def sync(self) -> None:
+        super().sync()
+        self.syncs += 1
+
+
+class Witness(Recorder):
+    """A client that notes which events it was sent before the disk had them."""
+
+    def __init__(self, log: MemoryLog) -> None:
+        super().__init__()
+        self.early: list[str] = []
+        self._log = log
+
+    def publish(self, session_id: str, event: Event) -> None:
+        super().publish(session_id, event)
+        if not event.ephemeral and event.encoded not in self._log.lines[: self._log.synced]:
+            self.early.append(event.type)
+
+
+async def converse(tmp_path: Path, durability: Durability, log: MemoryLog, client: Recorder) -> Scene:
+    """A session of two prompts, with two calls side by side."""
+    script: list[Step] = [calls(("a", "ok", "{}"), ("b", "ok", "{}")), text("one"), text("two")]
+    async with scene(
+        tmp_path,
+        script,
+        machine=[LocalTool("ok")],
+        store=OneLog(tmp_path, log),
+        client=client,
+        durability=durability,
+    ) as at:
+        await at.prompt("go")
+        await at.prompt("on")
+        await at.runtime.unload(at.session.id)
+    return at
+
+
+async def test_every_event_is_on_the_disk_before_it_is_seen_if_the_user_wants_that(tmp_path: Path) -> None:
+    log = CountedLog()
+    client = Witness(log)
+    await converse(tmp_path, "event", log, client)
+    assert [event.encoded for event in client.persisted] == log.lines
+    assert client.early == []
+    assert 3 < log.syncs < len(log.lines)
+
+
+async def test_by_default_a_turns_end_is_and_what_comes_before_it_may_be_seen_earlier(tmp_path: Path) -> None:
+    log = CountedLog()
+    client = Witness(log)
+    await converse(tmp_path, "turn", log, client)
+    assert "user.message" in client.early
+    assert "assistant.turn_end" not in client.early
+    assert log.syncs == 3
+
+
+async def test_nothing_is_synced_where_the_user_does_without(tmp_path: Path) -> None:
+    log = CountedLog()
+    await converse(tmp_path, "none", log, Recorder())
+    assert log.syncs == 0
+
+
+async def test_events_come_in_one_order_however_durable_they_are(tmp_path: Path) -> None:
+    orders: list[list[str]] = []
+    for durability in ("turn", "event", "none"):
+        client = Recorder()
+        await converse(tmp_path / durability, durability, MemoryLog(), client)
+        orders.append(client.types)
+    assert orders[0] == orders[1] == orders[2]
+
+
+async def test_a_disk_that_refuses_an_event_ends_the_run_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    class Unsynced(MemoryLog):
+        faults = 1
+
+        def sync(self) -> None:
+            if self.faults:
+                self.faults -= 1
+                raise StoreError("can't sync the session's log: Input/output error")
+            super().sync()
+
+    store = OneLog(tmp_path, Unsynced())
+    async with scene(tmp_path, [text("one"), text("two")], store=store, durability="event") as at:
+        await at.prompt("go")
+        assert at.client.types[-3:] == ["session.error", "assistant.idle", "session.idle"]
+        await at.prompt("on")
+        assert at.client.count("session.error") == 1
+
+
+async def test_an_end_that_comes_while_another_is_synced_waits_for_a_sync_of_its_own() -> None:
+    """A summary in the background ends its turn beside the run's."""
+    reached, go_on = threading.Semaphore(0), threading.Semaphore(0)
+
+    def sync() -> None:
+        reached.release()
+        assert go_on.acquire(timeout=5)
+
+    seen: list[Event] = []
+    publication = Publication(sync)
+    publication.subscribers.append(seen.append)
+    first, second = (seal(ModeChanged("interactive", mode), parent_id=None) for mode in ("plan", "autopilot"))
+    last = seal(Idle(), parent_id=None)
+
+    async def end(event: Event) -> None:
+        publication.publish(event, synced=True)
+        await publication.settle()
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(end, first)
+            await anyio.to_thread.run_sync(reached.acquire)
+            tasks.start_soon(end, second)
+            await anyio.wait_all_tasks_blocked()
+            publication.publish(last)
+            go_on.release()
+            await anyio.to_thread.run_sync(reached.acquire)
+            assert seen == [first]
+            go_on.release()
+    assert seen == [first, second, last]
+
+
+@pytest.mark.parametrize(("durability", "syncs"), [("turn", True), ("none", False)])
+async def test_an_app_says_how_durable_the_runtime_in_its_process_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, durability: Durability, syncs: bool
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    with anyio.fail_after(20):
+        async with (
+            Client(provider=Scripted([text("hi")]), home=tmp_path, durability=durability) as client,
+            await client.create_session(working_directory=tmp_path) as session,
+        ):
+            await session.send_and_wait("go")
+    assert bool(synced) == syncs
+
+
+def test_a_runtime_elsewhere_has_a_durability_of_its_own() -> None:
+    with pytest.raises(ConfigError, match="durability: a runtime in another process has its own"):
+        Client(address="127.0.0.1:1", durability="none")
+
+
+async def test_a_session_that_is_put_to_sleep_says_its_last_event_once_the_disk_has_it(
+    tmp_path: Path,
+) -> None:
+    log = MemoryLog()
+    journal = Journal(log, durability="event")
+    seen: list[tuple[Event, int]] = []
+    journal.subscribers.append(lambda event: seen.append((event, log.synced)))
+    said = journal.emit(ModeChanged("interactive", "plan"))
+    assert seen == []
+    journal.sleep()
+    assert seen == [(said, 1)]
