@@ -14,6 +14,7 @@ import anyio
 from tests.faults import big_log, broken_logs
 from tests.faults.failing_disk import FAULTS, FailingDisk, go_through
 from tests.faults.many_sessions import LISTED_IN, list_of
+from tests.simulation import report as simulation
 
 SESSIONS = 10_000
 ROUNDS = 3
@@ -33,8 +34,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="only these")
     parser.add_argument("--every", type=int, default=1, help="try each so-manieth case (default: each one)")
+    parser.add_argument("--seed", type=int, help="replay this seed of the simulation, and show what happens")
     given = parser.parse_args()
     logging.disable(logging.WARNING)  # every damaged log is warned of
+    if given.seed is not None:
+        return 0 if simulation.replay(given.seed, show) else 1
     lost = 0
     show(f"{'':14} {'tried':>7} {'lost':>5} {'s':>5}")
     for name in given.parts or PARTS:
@@ -101,12 +105,19 @@ def listing(folder: Path, every: int) -> Iterator[Part]:
     yield Part(1, 0, f"{SESSIONS // every} sessions: {took:.2f} s, of {LISTED_IN} s")
 
 
+def simulate(folder: Path, every: int) -> Iterator[Part]:
+    """Chance decides what goes wrong in a whole session."""
+    found = simulation.survey(range(0, simulation.SEEDS, every), show)
+    yield Part(found.tried, found.failed, str(found))
+
+
 PARTS: dict[str, Callable[[Path, int], Iterator[Part]]] = {
     "cuts": cuts,
     "flips": flips,
     "disk": disk,
     "big": big,
     "listing": listing,
+    "simulate": simulate,
 }
 
 if __name__ == "__main__":

@@ -50,12 +50,22 @@ class Inbox:
         """Add a message for the run in hand."""
         self.steering.append(prompt)
 
-    async def next(self) -> Prompt | QueuedCommand:
-        """Wait for what is next and take it."""
-        while not self.is_ready:
-            self._news = anyio.Event()
+    async def next(self) -> Prompt | QueuedCommand | None:
+        """Wait for what is next and take it; None when what came was taken back, or is on hold."""
+        if not self._news.is_set():
             await self._news.wait()
-        return self.queued.popleft()
+        return self.queued.popleft() if self.is_ready else None
+
+    def rest(self) -> None:
+        """Let `next` wait until something is put in."""
+        self._news = anyio.Event()
+
+    def drain(self) -> list[Prompt]:
+        """Take all messages that wait, steering first."""
+        waiting = [*self.steering, *(item for item in self.queued if isinstance(item, Prompt))]
+        self.steering.clear()
+        self.queued.clear()
+        return waiting
 
     def hold(self) -> None:
         """Let nothing leave until something else is put in."""

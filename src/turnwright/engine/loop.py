@@ -18,6 +18,7 @@ from turnwright.engine.prompt import log_nudge, log_user_message, prepare, submi
 from turnwright.engine.run import Run
 from turnwright.engine.tool_call import decode_arguments, run_tool
 from turnwright.errors import ProviderError, StoreError, TurnwrightError
+from turnwright.protocol import wire
 from turnwright.protocol.events.conversation import TurnEnd, TurnRetry, TurnStart
 from turnwright.protocol.events.session import (
     AssistantIdle,
@@ -49,13 +50,11 @@ async def serve(s: "Session") -> None:
 async def _serve(s: "Session") -> None:
     while True:
         item = await s.inbox.next()
-        with anyio.CancelScope() as scope:
-            s.run_scope = scope
-            await begin(s, item)
-        s.run_scope = None
+        aborted = item is not None and await begin(s, item)
         s.inbox.requeue_steering()  # came too late to steer: prompts of their own
         if not s.inbox.is_ready:
-            say_idle(s, scope.cancel_called)
+            s.inbox.rest()
+            say_idle(s, aborted)
 
 
 def say_idle(s: "Session", aborted: bool) -> None:
@@ -67,12 +66,16 @@ def say_idle(s: "Session", aborted: bool) -> None:
     s.emit(Idle(aborted or None))
 
 
-async def begin(s: "Session", item: Prompt | QueuedCommand) -> None:
-    """Carry out what is next in the queue."""
-    if isinstance(item, Prompt):
-        await run(s, item)
-    elif failed := await guarded(s, s.commands.run_queued(item)):
-        s.emit(failed)
+async def begin(s: "Session", item: Prompt | QueuedCommand) -> bool:
+    """Carry out what is next in the queue; whether it was aborted."""
+    with anyio.CancelScope() as scope:
+        s.run_scope = scope
+        if isinstance(item, Prompt):
+            await run(s, item)
+        elif failed := await guarded(s, s.commands.run_queued(item)):
+            s.emit(failed)
+    s.run_scope = None
+    return scope.cancel_called
 
 
 async def run(s: "Session", prompt: Prompt) -> None:
@@ -158,7 +161,7 @@ async def reliable_turn(s: "Session") -> bool:
         try:
             reply = await turn(s)
         except ProviderError as error:
-            pause = 0.0 if await make_room(s, error) else retry.delay(error, attempt, s.random)
+            pause = 0.0 if await make_room(s, error) else retry.delay(error, attempt, wire.chance)
             if pause is None and await switch_to_auto(s, error):
                 attempt, pause = 0, 0.0
             if pause is None:

@@ -21,6 +21,7 @@ from turnwright.engine.identity import Identities
 from turnwright.engine.idle_timeout import unload_unused
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.journal import Journal
+from turnwright.engine.leaving import log_waiting
 from turnwright.engine.loop import serve
 from turnwright.engine.pending import repair
 from turnwright.engine.secrets import Secrets
@@ -92,8 +93,12 @@ class Runtime:
                 with suppress(TurnwrightError):
                     await self.unload(session_id)
         self._tasks.cancel_scope.cancel()
-        self.store.close()
-        return await self._tasks.__aexit__(None, None, None)
+        try:
+            return await self._tasks.__aexit__(None, None, None)
+        finally:
+            for session in self.sessions.values():  # those that a slow disk kept from ending in time
+                session.journal.log.close()
+            self.store.close()
 
     async def create(self, options: SessionOptions, client: Client) -> Session:
         """Start a new session. Raises InvalidParams, StoreError, or what the endpoint says."""
@@ -156,6 +161,8 @@ class Runtime:
         journal = Journal(self.store.open(session_id), durability=self._durability)
         try:
             with journal.writing():
+                if not journal.state.events:  # a crash came before its first
+                    raise SessionNotFound(f"Session not found: {session_id}")
                 session = self._load(session_id, options, journal, client, origin="resume")
                 session.identity = identity
                 self._announce(session, options, was_active=False, live=False)
@@ -246,6 +253,8 @@ class Runtime:
             return  # another asked for it first
         try:
             if not session.journal.is_asleep:
+                with suppress(SessionInUse):
+                    log_waiting(session)
                 self._say_shutdown(session, kind, reason)
         finally:
             del self.sessions[session_id], self._scopes[session_id]

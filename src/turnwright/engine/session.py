@@ -1,6 +1,5 @@
 """A session: its journal, its inbox, its clients, and the collaborators that the loop works with."""
 
-import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -107,7 +106,6 @@ class Session:
         self.permissions = Permissions(self.questions, approvals)
         self.permissions.rules = _rules(options)
         self.hooks = Hooks(journal, session_id, lambda: self.clients.find(lambda o: o.hooks))
-        self.random = random.Random()
         self.run = Run(Prompt(message_id="", text=None), options.autopilot)
         self.run_scope: anyio.CancelScope | None = None
         self.prompt_cache: tuple[object, str] | None = None

@@ -113,14 +113,15 @@ def explain(error: Exception) -> str:
     return f"{path.rstrip('`').lstrip('.') or 'params'}: {reason}"
 
 
-# A generator of our own, which no library seeds; a forked child must not repeat its parent's ids.
-_random = random.Random()
-os.register_at_fork(after_in_child=_random.seed)
+chance = random.Random()
+"""Where all that is random comes from: a generator of our own, which no library seeds, but a simulation does.
+A forked child must not repeat its parent's ids."""
+os.register_at_fork(after_in_child=chance.seed)
 
 
 def new_id() -> str:
     """Return a random UUID (version 4) as text. It is unique; it is no secret."""
-    text = _random.randbytes(16).hex()
+    text = chance.randbytes(16).hex()
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
 
 

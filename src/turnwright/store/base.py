@@ -76,7 +76,9 @@ class EventStore(Protocol):
     """Where sessions' logs are kept. Synchronous: each call is quick except where it says otherwise."""
 
     def create(self, session_id: str) -> EventLog:
-        """Start an empty log. Raises StoreError if there is one already."""
+        """Start an empty log. Raises StoreError if there is one already that holds an event, and SessionInUse
+        when somebody else is just starting it.
+        """
         ...
 
     def open(self, session_id: str) -> EventLog:

@@ -6,13 +6,14 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from turnwright.errors import InvalidParams, SessionNotFound, StoreError
+from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, StoreError
 from turnwright.store.base import EventLog, check_session_id
 from turnwright.store.disk import Disk
 from turnwright.store.entry import Entry
 from turnwright.store.index import Row, SessionIndex
 from turnwright.store.jsonl_log import LOG_NAME, JsonlLog, lines_of
 from turnwright.store.load import load_state
+from turnwright.store.salvage import events_of
 from turnwright.store.state import State
 
 __all__ = ["LOG_NAME", "JsonlLog", "JsonlStore"]
@@ -34,9 +35,7 @@ class JsonlStore:
             self._disk.make_folder(path.parent)
             return JsonlLog(path, self._disk, new=True)
         except FileExistsError:
-            raise StoreError(
-                f"session {session_id} exists already: resume it, or choose another sessionId"
-            ) from None
+            return self._begin_again(session_id)
         except OSError as error:
             raise StoreError(f"can't make the session's log {path}: {error.strerror}") from error
 
@@ -48,6 +47,23 @@ class JsonlStore:
             raise SessionNotFound(f"Session not found: {session_id}") from None
         except OSError as error:
             raise StoreError(f"can't open the session's log {path}: {error.strerror}") from error
+
+    def _begin_again(self, session_id: str) -> JsonlLog:
+        """The log, held, of a session that a crash ended before its first event.
+
+        Raises StoreError for every other one, and SessionInUse for one that somebody is just beginning.
+        """
+        log = self.open(session_id)
+        try:
+            if not _holds_an_event(log):
+                log.hold()
+                if not _holds_an_event(log):
+                    return log
+        except SessionInUse:
+            log.close()
+            raise
+        log.close()
+        raise StoreError(f"session {session_id} exists already: resume it, or choose another sessionId")
 
     def ids(self) -> list[str]:
         return [session_id for session_id, _ in self._logs()]
@@ -129,6 +145,10 @@ class JsonlStore:
             log.warning("can't read the log of session %s: %s", session_id, error.strerror)
             return None
         return Row(Entry.of(session_id, state), status.st_size, status.st_mtime_ns)
+
+
+def _holds_an_event(log: JsonlLog) -> bool:
+    return next(events_of(log.read()), None) is not None
 
 
 def _holds(row: Row, status: os.stat_result) -> bool:

@@ -1,0 +1,144 @@
+"""A session that leaves, or has nothing to do any more: no message is lost, and others may write its log."""
+
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from tests.cases.local_tool import LocalTool
+from tests.engine.harness import Recorder, options, running, say
+from tests.simulation.clock import Clock, Threads, VirtualLoop, run, simulated
+from turnwright.engine.suspend import suspend
+from turnwright.errors import StoreError
+from turnwright.protocol.envelope import Event, parse
+from turnwright.protocol.events.conversation import UserMessage
+from turnwright.protocol.messages import Assistant, ToolOutput, User
+from turnwright.protocol.options import ToolSpec
+from turnwright.providers.base import ModelRequest
+from turnwright.providers.scripted import Reply, Scripted, calls, text
+from turnwright.store.audit import audit
+from turnwright.store.jsonl import LOG_NAME, JsonlStore
+from turnwright.tools.base import Call, ToolResult
+
+SYNC_SECONDS = 20.0
+"""Longer than a runtime waits for its sessions to end."""
+
+
+def said(events: list[Event]) -> list[str]:
+    """The user's messages."""
+    return [event.data.content for event in events if isinstance(event.data, UserMessage)]
+
+
+def logged(home: Path) -> list[Event]:
+    """The session's log, which has to be sound."""
+    lines = (home / "session-state" / "s" / LOG_NAME).read_bytes().splitlines(keepends=True)
+    assert audit(lines).findings == []
+    return [parse(line) for line in lines]
+
+
+@pytest.mark.anyio
+async def test_messages_that_wait_when_a_session_is_unloaded_are_in_its_log(tmp_path: Path) -> None:
+    asked = anyio.Event()
+
+    async def never(request: ModelRequest) -> Reply:
+        asked.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    store = JsonlStore(tmp_path / "session-state")
+    async with running(Scripted([never]), tmp_path, store) as runtime:
+        session = await runtime.create(options(tmp_path, session_id="s"), Recorder())
+        say(session, "first")
+        with anyio.fail_after(5):
+            await asked.wait()
+        say(session, "queued")
+        say(session, "steering", immediate=True)
+        async with anyio.create_task_group() as group:
+            group.start_soon(runtime.unload, "s")
+            await anyio.lowlevel.checkpoint()
+            say(session, "while it leaves")
+    assert said(logged(tmp_path)) == ["first", "steering", "queued", "while it leaves"]
+
+
+@pytest.mark.anyio
+async def test_a_call_that_waits_for_a_client_is_answered_before_a_message_that_waits_behind_it(
+    tmp_path: Path,
+) -> None:
+    model = Scripted([calls(("c", "asks", "{}")), text("done")])
+    client = Recorder()
+    async with running(model, tmp_path) as runtime:
+        tool = ToolSpec("asks", "asks first")
+        session = await runtime.create(
+            options(tmp_path, session_id="s", tools=[tool], request_permission=True), client
+        )
+        say(session, "first")
+        await client.until("permission.requested")
+        say(session, "second")
+        await runtime.unload("s")
+        session = await runtime.resume("s", options(tmp_path, continue_pending_work=True), client)
+        say(session, "third")
+        await client.until("session.idle")
+        roles = [type(message) for message in model.requests[-1].messages]
+    assert roles == [User, Assistant, ToolOutput, User, User]
+    assert model.problems == []
+
+
+@pytest.mark.anyio
+async def test_a_message_taken_back_before_its_run_begins_ends_in_an_idle_and_lets_others_write(
+    tmp_path: Path,
+) -> None:
+    client, other = Recorder(), Recorder()
+    async with running(Scripted(), tmp_path, JsonlStore(tmp_path / "session-state")) as runtime:
+        session = await runtime.create(options(tmp_path, session_id="s"), client)
+        say(session, "never mind")
+        assert session.inbox.remove_last()
+        await client.until("session.idle")
+        async with running(
+            Scripted([text("ok")]), tmp_path, JsonlStore(tmp_path / "session-state")
+        ) as second:
+            taken = await second.resume("s", options(tmp_path), other)
+            say(taken, "go on")
+            await other.until("session.idle")
+    assert said(logged(tmp_path)) == ["go on"]
+
+
+@pytest.mark.anyio
+async def test_a_session_suspended_before_its_run_begins_is_idle_and_others_may_write(
+    tmp_path: Path,
+) -> None:
+    client = Recorder()
+    store = JsonlStore(tmp_path / "session-state")
+    async with running(Scripted([text("a"), text("b")]), tmp_path, store) as runtime:
+        session = await runtime.create(options(tmp_path, session_id="s"), client)
+        say(session, "first")
+        await suspend(session)
+        await client.until("session.idle")
+        log = store.open("s")
+        log.hold()
+        log.close()
+        say(session, "second")
+        await client.until("session.idle", 2)
+    assert said(logged(tmp_path)) == ["first", "second"]
+
+
+def test_a_runtime_that_ends_while_the_disk_stalls_lets_go_of_its_logs(tmp_path: Path) -> None:
+    async def work(call: Call) -> ToolResult:
+        return ToolResult("ok")
+
+    async def main(loop: VirtualLoop) -> None:
+        client = Recorder()
+        store = JsonlStore(tmp_path / "session-state")
+        model = Scripted([calls(("c", "local", "{}"))])
+        with simulated(Clock(loop), Threads(lambda _: SYNC_SECONDS)):
+            async with running(model, tmp_path, store, tools=[LocalTool("local", work)]) as runtime:
+                session = await runtime.create(options(tmp_path, session_id="s"), client)
+                say(session, "go")
+                await client.until("tool.execution_complete")
+            with pytest.raises(StoreError):
+                session.emit(parse(client.persisted[-1].encoded).data)
+        log = store.open("s")
+        log.hold()
+        log.close()
+
+    run(main)
