@@ -1,21 +1,18 @@
 """A function's parameters as JSON Schema, and a call's arguments as the function takes them."""
 
-import dataclasses
 import inspect
 import typing
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from turnwright.client import docstring
 from turnwright.client.handlers import Invocation
+from turnwright.client.json_schema import Schema, is_model, schema_of, validated
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 
-Schema = dict[str, Any]
-
-_REFERENCE = "#/$defs/{name}"
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -37,19 +34,19 @@ class Signature:
         self._invocation = next((p.name for p in parameters if hints.get(p.name) is Invocation), None)
         shown = [p for p in parameters if p.name != self._invocation]
         self._whole: str | None = None
-        if len(shown) == 1 and _is_model(hints.get(shown[0].name)):
+        if len(shown) == 1 and is_model(hints.get(shown[0].name)):
             self._whole = shown[0].name
             self._kind = hints[self._whole]
         else:
             self._kind = _arguments(shown, hints)
-        self.schema = _schema(self._kind)
+        self.schema = schema_of(self._kind)
         if self._whole is None:
             _annotate(self.schema.get("properties", {}), shown, described)
 
     def bind(self, arguments: object, invocation: Invocation) -> dict[str, Any]:
         """The function's keyword arguments. Raises InvalidParams that names the one that is wrong."""
         try:
-            found = msgspec.convert(arguments, self._kind, dec_hook=_validated)
+            found = msgspec.convert(arguments, self._kind, dec_hook=validated)
         except msgspec.ValidationError as error:
             raise InvalidParams(wire.explain(error)) from error
         if self._whole is not None:
@@ -73,30 +70,6 @@ def _arguments(parameters: Iterable[inspect.Parameter], hints: dict[str, Any]) -
     return msgspec.defstruct("Arguments", fields, kw_only=True, forbid_unknown_fields=True)
 
 
-def _schema(kind: Any) -> Schema:
-    inner: dict[str, Schema] = {}
-
-    def of_model(model: Any) -> Schema:
-        if not _is_pydantic(model):
-            raise TypeError(f"{model!r} has no JSON Schema: use a type of msgspec or pydantic")
-        # Its parts get its name in front of theirs, so that those of two models never collide.
-        schema: Schema = model.model_json_schema(ref_template=f"#/$defs/{model.__name__}.{{model}}")
-        for name, part in schema.pop("$defs", {}).items():
-            inner[f"{model.__name__}.{name}"] = part
-        return schema
-
-    (root,), parts = msgspec.json.schema_components([kind], schema_hook=of_model, ref_template=_REFERENCE)
-    if "$ref" in root:
-        name = root["$ref"].removeprefix(_REFERENCE.format(name=""))
-        root = dict(parts[name])
-        if wire.encode([root, *parts.values()]).find(_REFERENCE.format(name=name).encode()) < 0:
-            del parts[name]
-    root.pop("title", None)
-    if parts or inner:
-        root["$defs"] = {**parts, **inner}
-    return root
-
-
 def _annotate(
     properties: dict[str, Schema], parameters: Iterable[inspect.Parameter], described: dict[str, str]
 ) -> None:
@@ -107,28 +80,3 @@ def _annotate(
             field.setdefault("description", described[parameter.name])
         if isinstance(parameter.default, str | int | float | bool):
             field["default"] = parameter.default
-
-
-def _is_pydantic(kind: object) -> bool:
-    return hasattr(kind, "model_json_schema") and hasattr(kind, "model_validate")
-
-
-def _is_model(kind: Any) -> bool:
-    return inspect.isclass(kind) and (
-        _is_pydantic(kind)
-        or issubclass(kind, msgspec.Struct)
-        or dataclasses.is_dataclass(kind)
-        or typing.is_typeddict(kind)
-    )
-
-
-def _validated(kind: Any, value: object) -> object:
-    """Let a pydantic model check a value; raise ValueError that says what is wrong in one line."""
-    try:
-        return kind.model_validate(value)
-    except ValueError as error:
-        errors = cast("Callable[[], list[Schema]] | None", getattr(error, "errors", None))
-        if errors is None:
-            raise
-        reasons = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in errors()]
-        raise ValueError("; ".join(reasons)) from None
