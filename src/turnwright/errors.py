@@ -48,6 +48,10 @@ class SessionFailed(TurnwrightError):
         self.error_type = error_type
 
 
+class AnswerUnfit(TurnwrightError):
+    """A model's final answer didn't come to fit the schema that was asked for."""
+
+
 ProviderErrorKind = Literal[
     "authentication", "authorization", "quota", "rate_limit", "context_limit", "query", "connection"
 ]

@@ -249,3 +249,42 @@ async def test_the_users_file_is_enough_to_run(folder: Path, tmp_path: Path) -> 
         done = await turnwright("-p", "hi", cwd=folder)
     assert done == (0, "configured\n", "")
     assert server.requests[0]["model"] == "m"
+
+
+COUNT = {"type": "object", "properties": {"lines": {"type": "integer"}}, "required": ["lines"]}
+
+
+async def test_with_a_schema_the_answer_is_json_that_fits(folder: Path) -> None:
+    (folder / "count.json").write_text(json.dumps(COUNT))
+    async with ChatServer([say("It has 3 lines."), say('{"lines": 3}')]) as server:
+        done = await turnwright("-p", "How many?", "--schema", "count.json", cwd=folder, server=server)
+    assert done == (0, '{"lines": 3}\n', "")
+    assert server.violations == []
+    assert server.requests[1]["response_format"]["json_schema"]["schema"]["required"] == ["lines"]
+
+
+async def test_an_answer_that_never_fits_the_schema_is_a_failure(folder: Path) -> None:
+    (folder / "count.json").write_text(json.dumps(COUNT))
+    async with ChatServer(lambda _: say("It has 3 lines.")) as server:
+        done = await turnwright("-p", "How many?", "--schema", "count.json", cwd=folder, server=server)
+    reason = "The final answer does not fit the schema, after 2 repairs: it is not JSON"
+    assert (done.status, done.err) == (1, f"turnwright: {reason}\n")
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "can't read count.json: No such file or directory"),
+        ("[1]", "count.json doesn't hold a JSON object: Expected `object`, got `array`"),
+        ('{"type": "nope"}', "count.json: is no JSON Schema: "),
+    ],
+)
+async def test_a_file_that_is_no_schema_is_wrong_usage(
+    folder: Path, content: str | None, reason: str
+) -> None:
+    if content is not None:
+        (folder / "count.json").write_text(content)
+    done = await turnwright("-p", "How many?", "--schema", "count.json", cwd=folder)
+    assert done.status == 2
+    assert done.err.startswith(f"turnwright: --schema: {reason}")

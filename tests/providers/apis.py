@@ -8,7 +8,7 @@ from exchange import KEY
 from turnwright.providers.anthropic import Anthropic
 from turnwright.providers.azure import AzureOpenAI
 from turnwright.providers.base import Provider
-from turnwright.providers.openai_chat import CHAT, OpenAIChat
+from turnwright.providers.openai_chat import OpenAIChat, chat_api
 from turnwright.providers.responses import OpenAIResponses
 from turnwright.testing.answers import Say, Send
 from turnwright.testing.azure_server import AzureServer
@@ -59,7 +59,12 @@ APIS = [
         "azure",
         AzureServer,
         lambda url, t: AzureOpenAI(
-            url, CHAT, by_deployment=True, api_version="2024-10-21", api_key=KEY, read_timeout=t
+            url,
+            chat_api(format_is_of_answers=True),
+            by_deployment=True,
+            api_version="2024-10-21",
+            api_key=KEY,
+            read_timeout=t,
         ),
         render_chat,
     ),

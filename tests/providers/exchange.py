@@ -1,6 +1,7 @@
 """What tests of providers share: a listener that remembers, and requests that say only what matters."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,8 @@ def request(
     headers: Mapping[str, str] = {},
     reasoning_effort: str | None = None,
     vision: bool = True,
+    answer_schema: Mapping[str, Any] | None = None,
+    answer_only: bool = False,
 ) -> ModelRequest:
     """A request with one tool."""
     return ModelRequest(
@@ -54,6 +57,8 @@ def request(
         headers=headers,
         reasoning_effort=reasoning_effort,
         vision=vision,
+        answer_schema=answer_schema,
+        answer_only=answer_only,
     )
 
 

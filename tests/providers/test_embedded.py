@@ -54,6 +54,16 @@ async def test_an_answer_streams_as_text_and_counts_the_engines_tokens(install: 
     assert (heard.sends, heard.texts) == (1, ["Tw", "elve é", "."])
 
 
+async def test_an_answer_that_must_fit_a_schema_is_written_by_it_and_comes_as_json(install: Install) -> None:
+    wanted = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    llama = FakeLlama(['{"answer": {"n": 12}}'])
+    install(llama)
+    heard = Heard()
+    reply = await Embedded().respond(request(stream=True, answer_schema=wanted, answer_only=True), heard)
+    assert (reply.content, heard.texts) == ('{"n": 12}', [])
+    assert llama.requests[0]["response_format"]["json_schema"]["schema"] == answer_schema(wanted)
+
+
 async def test_without_streaming_no_text_is_told(install: Install) -> None:
     install(FakeLlama(['{"answer": "Twelve."}']))
     heard = Heard()

@@ -53,6 +53,9 @@ def history(reasoning_data: str) -> list[Message]:
     ]
 
 
+FORM: Json = {"type": "object", "properties": {"lines": {"type": "integer"}}, "required": ["lines"]}
+
+
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("effort", [None, "high"])
 def test_a_request_for_messages_fits_the_vendors_type(stream: bool, effort: str | None) -> None:
@@ -65,6 +68,26 @@ def test_a_request_for_messages_fits_the_vendors_type(stream: bool, effort: str 
     assert_fits(
         TypeAdapter(MessageCreateParamsStreaming if stream else MessageCreateParamsNonStreaming), made
     )
+
+
+def test_a_format_of_answers_fits_the_vendors_types() -> None:
+    asked = request(answer_schema=FORM)
+    messages, items = (
+        anthropic_messages.MessagesConversation(asked),
+        responses_input.ResponsesConversation(asked),
+    )
+    chat = ChatConversation(asked)
+    for conversation in (messages, items, chat):
+        conversation.extend(asked.messages)
+    made = loads(anthropic_messages.encode_request(asked, messages, None))
+    assert made["output_config"]["format"]["schema"]["required"] == ["lines"]
+    assert_fits(TypeAdapter(MessageCreateParamsNonStreaming), made)
+    made = loads(responses_input.encode_request(asked, items, None))
+    assert made["text"]["format"]["strict"] is True
+    assert_fits(TypeAdapter(ResponseCreateParamsNonStreaming), made)
+    made = loads(chat_messages.encode_request(asked, chat, format_is_of_answers=True))
+    assert made["response_format"]["json_schema"]["strict"] is True
+    assert_fits(TypeAdapter(CompletionCreateParamsNonStreaming), made)
 
 
 @pytest.mark.parametrize("stream", [False, True])

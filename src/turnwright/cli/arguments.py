@@ -101,6 +101,12 @@ def _add_run(main: Parser) -> None:
         help="the answer, one object, or each event on a line of its own",
     )
     run.add_argument(
+        "--schema",
+        type=Path,
+        metavar="FILE",
+        help="a JSON Schema: the answer is JSON that fits it, or the run fails",
+    )
+    run.add_argument(
         "--stream", action=argparse.BooleanOptionalAction, help="let the endpoint stream its replies"
     )
     _add_durability(run)

@@ -16,7 +16,7 @@ from turnwright.cli.outcome import Outcome
 from turnwright.cli.output import show, tell
 from turnwright.cli.progress import Progress
 from turnwright.cli.prompt import read_prompt
-from turnwright.cli.task import Task, settle
+from turnwright.cli.task import Task, read_schema, settle
 from turnwright.cli.terminal import Terminal, terminal
 from turnwright.client.client import Client
 from turnwright.client.config import SessionConfig
@@ -40,12 +40,13 @@ def main(given: Namespace) -> int:
             Rule.parse(rule)
         if given.folder is not None and not given.folder.is_dir():
             raise InvalidParams(f"-C: {given.folder} is not a folder")
+        schema = read_schema(given.schema) if given.schema is not None else None
         prompt = read_prompt(given.prompt)
     except (ConfigError, InvalidParams) as error:
         tell(f"turnwright: {error}")
         return USAGE
     try:
-        task = settle(given, prompt, from_environment(os.environ))
+        task = settle(given, prompt, from_environment(os.environ), schema)
         for warning in task.warnings:
             tell(f"turnwright: {warning}")
         with terminal() as person:
@@ -123,7 +124,9 @@ class Run:
             group.start_soon(self._stop_on_signal, session)
             group.start_soon(self._stop_without_reader, session)
             try:
-                await session.send_and_wait(self._task.prompt, timeout=None)
+                await session.send_and_wait(
+                    self._task.prompt, timeout=None, response_schema=self._task.schema
+                )
             except TurnwrightError as error:
                 failure = error
             group.cancel_scope.cancel()

@@ -2,14 +2,16 @@
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from turnwright import config
 from turnwright.cli.archive import Archive
+from turnwright.engine.answer_form import check_schema
 from turnwright.engine.endpoints import NOTHING_CONFIGURED
-from turnwright.errors import ConfigError
+from turnwright.errors import ConfigError, InvalidParams
+from turnwright.protocol import wire
 from turnwright.protocol.events.session import Mode
 from turnwright.protocol.options import Durability, ProviderOptions
 from turnwright.server.settings import Settings
@@ -21,6 +23,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """One prompt; `resumed` is the id of the session to go on with. None is left to the runtime."""
 
     prompt: str
+    schema: dict[str, Any] | None
     folder: Path
     resumed: str | None
     provider: ProviderOptions | None
@@ -35,7 +38,19 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
 
 
-def settle(given: Namespace, prompt: str, settings: Settings) -> Task:
+def read_schema(file: Path) -> dict[str, Any]:
+    """The JSON Schema in a file. Raises InvalidParams."""
+    try:
+        schema = wire.decode(file.read_bytes(), dict[str, Any])
+    except OSError as error:
+        raise InvalidParams(f"--schema: can't read {file}: {error.strerror}") from error
+    except InvalidParams as error:
+        raise InvalidParams(f"--schema: {file} doesn't hold a JSON object: {error}") from error
+    check_schema(f"--schema: {file}", schema)
+    return schema
+
+
+def settle(given: Namespace, prompt: str, settings: Settings, schema: dict[str, Any] | None = None) -> Task:
     """Put together the command line, the configuration and the log of a session to go on with.
 
     A session that goes on keeps its folder, model and mode, unless the command line says otherwise. Raises
@@ -62,6 +77,7 @@ def settle(given: Namespace, prompt: str, settings: Settings) -> Task:
         raise ConfigError(NOTHING_CONFIGURED)
     return Task(
         prompt=prompt,
+        schema=schema,
         folder=folder,
         resumed=resumed,
         provider=endpoint.options if endpoint else None,

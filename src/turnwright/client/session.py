@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, cast, overload
+from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack, cast, overload
 
 import anyio
 from msgspec import Raw
@@ -13,6 +13,7 @@ from turnwright.client.connection import Connection
 from turnwright.client.events import EventOf
 from turnwright.client.questions import Questions
 from turnwright.client.subscriptions import Subscriptions
+from turnwright.client.typed_answer import read, schema_for
 from turnwright.protocol.envelope import Event, parse
 from turnwright.protocol.events import Data
 from turnwright.protocol.events.conversation import AssistantMessage
@@ -32,6 +33,18 @@ class _Sent(Wire):
 
 class _Log(Wire):
     events: list[Raw]
+
+
+class MessageOptions(TypedDict, total=False):
+    """How a message is taken: in its turn or at once, the mode of its run alone, what goes with it.
+
+    `request_headers` go to the model's server.
+    """
+
+    mode: Literal["enqueue", "immediate"]
+    agent_mode: Mode | None
+    attachments: Sequence[Mapping[str, Any]]
+    request_headers: Mapping[str, str] | None
 
 
 class Session:
@@ -67,59 +80,78 @@ class Session:
         self,
         prompt: str,
         *,
-        mode: Literal["enqueue", "immediate"] = "enqueue",
-        agent_mode: Mode | None = None,
-        attachments: Sequence[Mapping[str, Any]] = (),
-        request_headers: Mapping[str, str] | None = None,
+        response_schema: type | Mapping[str, Any] | None = None,
+        **options: Unpack[MessageOptions],
     ) -> str:
         """Send a message and return its id at once.
 
-        It waits for its turn, or, with `immediate`, steers the run in hand. `agent_mode` is for its run
-        alone; `request_headers` go to the model's server.
+        It waits for its turn, or, with the mode `immediate`, steers the run in hand. The run's last reply is
+        then JSON that fits `response_schema`: a type of msgspec or pydantic, a dataclass, a TypedDict, or a
+        JSON Schema.
         """
         params = {
             "prompt": prompt,
-            "mode": mode,
-            "agentMode": agent_mode,
-            "attachments": attachments,
-            "requestHeaders": request_headers,
+            "mode": options.get("mode", "enqueue"),
+            "agentMode": options.get("agent_mode"),
+            "attachments": options.get("attachments", ()),
+            "requestHeaders": options.get("request_headers"),
+            "responseSchema": None if response_schema is None else schema_for(response_schema),
         }
         given = {name: value for name, value in params.items() if value is not None}
         return (await self._call("session.send", _Sent, **given)).message_id
 
+    @overload
     async def send_and_wait(
         self,
         prompt: str,
         *,
+        response_schema: None = None,
         timeout: float | None = 60.0,
-        mode: Literal["enqueue", "immediate"] = "enqueue",
-        agent_mode: Mode | None = None,
-        attachments: Sequence[Mapping[str, Any]] = (),
-        request_headers: Mapping[str, str] | None = None,
-    ) -> EventOf[AssistantMessage]:
+        **options: Unpack[MessageOptions],
+    ) -> EventOf[AssistantMessage]: ...
+    @overload
+    async def send_and_wait(
+        self,
+        prompt: str,
+        *,
+        response_schema: type[T],
+        timeout: float | None = 60.0,
+        **options: Unpack[MessageOptions],
+    ) -> T: ...
+    @overload
+    async def send_and_wait(
+        self,
+        prompt: str,
+        *,
+        response_schema: Mapping[str, Any],
+        timeout: float | None = 60.0,
+        **options: Unpack[MessageOptions],
+    ) -> Any: ...
+    async def send_and_wait(
+        self,
+        prompt: str,
+        *,
+        response_schema: type | Mapping[str, Any] | None = None,
+        timeout: float | None = 60.0,
+        **options: Unpack[MessageOptions],
+    ) -> Any:
         """Send a message, wait until the session is idle, and return the last reply of the message's run.
 
-        Raises SessionFailed when that run failed or was aborted, ConnectionClosed, and TimeoutError after
-        `timeout` seconds, which doesn't stop the agent.
+        With a `response_schema`, return the answer itself: a value of that type, or plain data for a JSON
+        Schema. Raises SessionFailed when the run failed or was aborted, or its answer doesn't fit (error type
+        `response_schema`), ConnectionClosed, and TimeoutError after `timeout` seconds, which doesn't stop the
+        agent.
         """
         completion = Completion()
         self._waits.append(completion)
         try:
             with anyio.fail_after(timeout):
-                completion.begin(
-                    await self.send(
-                        prompt,
-                        mode=mode,
-                        agent_mode=agent_mode,
-                        attachments=attachments,
-                        request_headers=request_headers,
-                    )
-                )
+                completion.begin(await self.send(prompt, response_schema=response_schema, **options))
                 reply = await completion.reply()
         finally:
             self._waits.remove(completion)
         await self.subscriptions.caught_up(HANDLER_SECONDS)
-        return reply
+        return reply if response_schema is None else read(reply.data.content, response_schema)
 
     @overload
     def on(self, event: type[D], handler: Callable[[EventOf[D]], object]) -> Callable[[], None]: ...

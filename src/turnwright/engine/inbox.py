@@ -17,6 +17,7 @@ class Prompt(msgspec.Struct, kw_only=True):
     attachments: list[Any] = msgspec.field(default_factory=list[Any])
     agent_mode: Mode | None = None
     headers: dict[str, str] | None = None
+    response_schema: dict[str, Any] | None = None
     source: str | None = None
     waited: bool = False
 

@@ -9,6 +9,7 @@ import anyio
 import anyio.lowlevel
 
 from turnwright.engine import retry
+from turnwright.engine.answer_form import AnswerForm
 from turnwright.engine.auto_mode import switch_to_auto
 from turnwright.engine.hooks import AgentStop, Noted
 from turnwright.engine.inbox import Prompt, QueuedCommand
@@ -17,7 +18,7 @@ from turnwright.engine.pending import finish_open_calls, interrupt_open_calls, r
 from turnwright.engine.prompt import log_nudge, log_user_message, prepare, submit
 from turnwright.engine.run import Run
 from turnwright.engine.tool_call import decode_arguments, run_tool
-from turnwright.errors import ProviderError, StoreError, TurnwrightError
+from turnwright.errors import AnswerUnfit, ProviderError, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.events.conversation import TurnEnd, TurnRetry, TurnStart
 from turnwright.protocol.events.session import (
@@ -124,6 +125,8 @@ def describe(error: Exception) -> SessionError:
             return SessionError(kind, str(error), status, call_id, code)
         case StoreError():
             return SessionError("store", str(error))
+        case AnswerUnfit():
+            return SessionError("response_schema", str(error))
         case TurnwrightError():
             return SessionError("query", str(error))
         case _:
@@ -136,12 +139,27 @@ async def converse(s: "Session", prompt: Prompt) -> None:
     if prompt.text is not None:
         repair(s)  # what a full disk kept from being logged
         await submit(s, prompt, delivery="queued" if prompt.waited else "idle")
-    elif not await finish_open_calls(s):
-        return
-    while True:
-        more = await reliable_turn(s)
-        if s.run.over or not (more or s.inbox.steering or await keep_going(s)):
+    else:
+        if s.journal.state.response_schema is not None:
+            s.run.form = AnswerForm(s.journal.state.response_schema)
+        if not await finish_open_calls(s):
             return
+    going = True
+    while going:
+        more = await reliable_turn(s)
+        going = not s.run.over and (more or bool(s.inbox.steering) or await keep_going(s))
+        going = going or asks_for_form(s)
+
+
+def asks_for_form(s: "Session") -> bool:
+    """Whether the answer lacks the form that it must have, and is asked for again. Raises AnswerUnfit."""
+    form = s.run.form
+    fault = form.fault(s.run.answer) if form and not s.run.rejected else None
+    if form is None or fault is None:
+        return False
+    log_user_message(s, form.repair(fault), source="response_schema", delivery="idle")
+    s.run.over = False
+    return True
 
 
 async def conclude(s: "Session", failed: SessionError | None) -> None:
@@ -162,6 +180,8 @@ async def reliable_turn(s: "Session") -> bool:
             reply = await turn(s)
         except ProviderError as error:
             pause = 0.0 if await make_room(s, error) else retry.delay(error, attempt, wire.chance)
+            if pause is None and s.run.form and s.run.form.was_refused(error):
+                pause = 0.0
             if pause is None and await switch_to_auto(s, error):
                 attempt, pause = 0, 0.0
             if pause is None:
@@ -252,7 +272,7 @@ async def keep_going(s: "Session") -> bool:
     if stop.decision == "block" and stop.reason and s.run.may_block_stop():
         log_user_message(s, stop.reason, source="hook", delivery="idle")
         return True
-    if s.mode != "autopilot" or s.inbox.queued:
+    if s.mode != "autopilot" or s.inbox.queued or (s.run.form and s.run.form.repairs):
         return False
     if s.run.autopilot.may_nudge(called_tools=s.run.called_tools):
         s.run.restart()

@@ -73,7 +73,7 @@ class Listener:
 
 async def call_model(s: "Session", listener: Listener) -> Reply:
     """Send the conversation and log the reply. Raises ProviderError, after saying what went wrong."""
-    history = s.journal.history
+    history, form = s.journal.history, s.run.form
     request = ModelRequest(
         model=s.endpoint.wire_model,
         system=history.system,
@@ -85,6 +85,8 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
         headers=s.request_headers,
         reasoning_effort=s.reasoning_effort,
         vision=s.endpoint.vision,
+        answer_schema=form.schema if form and form.by_endpoint else None,
+        answer_only=form is not None and form.repairs > 0,
     )
     s.emit(_usage_info(s))
     s.emit(ModelCallStart(s.run.turn_id, s.model))
@@ -109,6 +111,7 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
 
 
 def _log_reply(s: "Session", reply: Reply, listener: Listener) -> None:
+    s.run.answer = reply.content
     listener.finish(reply)
     usage = _usage(s, reply, listener)
     s.emit(usage)

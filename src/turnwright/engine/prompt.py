@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from turnwright.engine import instructions
+from turnwright.engine.answer_form import AnswerForm
 from turnwright.engine.attachments import with_attachments
 from turnwright.engine.autopilot import NUDGE
 from turnwright.engine.hooks import PromptSubmitted, PromptTransformed, SessionStarted
@@ -30,6 +31,8 @@ TRANSFORM_TIMEOUT = 60.0
 async def submit(s: "Session", prompt: Prompt, *, delivery: str) -> None:
     """Take a user's message into the conversation, past the hooks; an abort on the way doesn't lose it."""
     text = prompt.text or ""
+    if prompt.response_schema is not None:
+        s.run.form = AnswerForm(prompt.response_schema)
     logged = False
     try:
         submitted = await s.hooks.notify("userPromptSubmitted", PromptSubmitted, s.cwd, {"prompt": text})
@@ -46,6 +49,8 @@ async def submit(s: "Session", prompt: Prompt, *, delivery: str) -> None:
         whole = f"<current_datetime>{wire.now()}</current_datetime>\n\n{said}"
         if submitted.additional_context:
             whole += f"\n\n{submitted.additional_context}"
+        if prompt.response_schema is not None and s.run.form is not None:
+            whole += f"\n\n{s.run.form.instructions}"
         fields = {"prompt": text, "transformedPrompt": whole}
         change = await s.hooks.notify("userPromptTransformed", PromptTransformed, s.cwd, fields)
         logged = True
@@ -83,6 +88,7 @@ def log_user_message(
             agent_mode=s.run.mode,
             delivery=delivery,
             interaction_id=s.run.interaction_id,
+            response_schema=_wanted_of(s),
         )
     )
     if first and s.journal.state.title:
@@ -101,8 +107,14 @@ def log_nudge(s: "Session") -> None:
             is_autopilot_continuation=True,
             delivery="idle",
             interaction_id=s.run.interaction_id,
+            response_schema=_wanted_of(s),
         )
     )
+
+
+def _wanted_of(s: "Session") -> dict[str, Any] | None:
+    """What the run's answer must fit, logged with each message, so that a run cut off can go on with it."""
+    return s.run.form.schema if s.run.form else None
 
 
 async def prepare(s: "Session") -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from turnwright.engine.answer_form import AnswerForm
 from turnwright.engine.autopilot import Autopilot
 from turnwright.engine.inbox import Prompt
 from turnwright.protocol import wire
@@ -20,6 +21,9 @@ class Run:
         self.mode: Mode | None = prompt.agent_mode
         self.interaction_id = wire.new_id()
         self.over = False
+        self.rejected = False
+        self.answer = ""
+        self.form: AnswerForm | None = None
         self.called_tools = False
         self.made_room = False
         self.autopilot = Autopilot(limits)

@@ -120,7 +120,7 @@ async def _permitted(
 async def _after(s: "Session", name: str, shown: str, result: ToolResult) -> ToolResult:
     """Let the post hooks change the result or add to it; a hook that fails changes nothing."""
     if result.kind == "rejected":
-        s.run.over = True
+        s.run.over = s.run.rejected = True
     if result.kind in ("rejected", "denied"):
         return result
     fields = {"toolName": name, "toolArgs": shown}

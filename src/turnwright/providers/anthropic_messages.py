@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
 from turnwright.protocol.wire import Json, encode
+from turnwright.providers.answer_schema import anthropic_format
 from turnwright.providers.anthropic_thinking import thinking
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.conversation import Conversation
@@ -117,6 +118,8 @@ def encode_request(request: ModelRequest, conversation: MessagesConversation, mo
     """Return the body, the messages last; `most` is the bound of the output in tokens, None for ours."""
     fields: dict[str, Json] = {"model": request.model}
     fields |= thinking(request.model, request.reasoning_effort, most, possible=not conversation.bare_calls)
+    if wanted := anthropic_format(request.answer_schema):
+        fields["output_config"] = {**fields.get("output_config", {}), "format": wanted}
     if request.stream:
         fields["stream"] = True
     if request.tools:

@@ -15,7 +15,8 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
     `messages` is append-only: while `epoch` and `conversation` are as before, it starts with the very
     messages of the last request, so a provider may keep what it encoded. `conversation` identifies the
-    session or sub-agent. Without `vision` pictures are left out.
+    session or sub-agent. Without `vision` pictures are left out. An answer, which is any reply without calls,
+    should fit `answer_schema`; with `answer_only` there should be no calls. Both are wishes: servers differ.
     """
 
     model: str
@@ -28,6 +29,8 @@ class ModelRequest(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
     reasoning_effort: str | None = None
     vision: bool = True
+    answer_schema: Mapping[str, Any] | None = None
+    answer_only: bool = False
 
 
 class Progress(Protocol):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
 from turnwright.protocol.wire import Json, encode
+from turnwright.providers.answer_schema import openai_format
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.conversation import Conversation
 from turnwright.providers.loose import a_text
@@ -65,10 +66,14 @@ class ChatConversation(Conversation):
         self.encoded += encode(message)
 
 
-def encode_request(request: ModelRequest, conversation: ChatConversation) -> bytes:
+def encode_request(
+    request: ModelRequest, conversation: ChatConversation, *, format_is_of_answers: bool = False
+) -> bytes:
     """Return the body: first what stays from turn to turn, the messages last.
 
-    A server's prompt cache, and ours, can then use the whole body of the last turn as a prefix.
+    A server's prompt cache, and ours, can then use the whole body of the last turn as a prefix. A format goes
+    out only where it is one `of_answers`, or where nothing but an answer can come: other servers hold to it
+    all that the model writes, which then could call no tool.
     """
     fields: dict[str, Json] = {"model": request.model}
     if request.stream:
@@ -77,6 +82,11 @@ def encode_request(request: ModelRequest, conversation: ChatConversation) -> byt
         fields["reasoning_effort"] = request.reasoning_effort
     if request.tools:
         fields["tools"] = [{"type": "function", "function": tool} for tool in request.tools]
+        if request.answer_only:
+            fields["tool_choice"] = "none"
+    wanted = openai_format(request.answer_schema)
+    if wanted and (format_is_of_answers or request.answer_only or not request.tools):
+        fields["response_format"] = {"type": "json_schema", "json_schema": wanted}
     return b"".join((encode(fields)[:-1], b',"messages":[', conversation.encoded, b"]}"))
 
 

@@ -27,7 +27,7 @@ from turnwright.providers.embedded_reply import (
     goes_in_circles,
     parse,
 )
-from turnwright.providers.embedded_schema import answer_schema, reply_schema
+from turnwright.providers.embedded_schema import reply_schema
 
 THREADS = "TURNWRIGHT_LOCAL_THREADS"
 
@@ -47,12 +47,14 @@ class Embedded:
         engine = self._engine or await anyio.to_thread.run_sync(_load, abandon_on_cancel=True)
         self._engine = engine
         messages = chat(request.system, request.tools, request.messages)
-        generation = _Generation(engine, messages, progress if request.stream else None)
+        wanted = request.answer_schema
+        # An answer in JSON is not streamed: what can be told of one while it is written is its text.
+        generation = _Generation(engine, messages, progress if request.stream and wanted is None else None)
         progress.sent()
         await generation.begin(prompt_start(request.tools))
-        schema = answer_schema() if goes_in_circles(request.messages) else reply_schema(request.tools)
-        generated = await generation.run(schema)
-        return _reply(parse(generated.text), generated)
+        only_answer = request.answer_only or goes_in_circles(request.messages)
+        generated = await generation.run(reply_schema(() if only_answer else request.tools, wanted))
+        return _reply(parse(generated.text, as_json=wanted is not None), generated)
 
     async def models(self) -> list[ModelInfo]:
         """The one model there is, installed or not."""

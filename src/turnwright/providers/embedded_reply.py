@@ -49,8 +49,11 @@ def answer_so_far(written: str) -> str:
     return json.loads(f'"{match["text"]}"', strict=False) if match else ""
 
 
-def parse(written: str) -> WrittenCall | str | None:
-    """The call or the answer in a whole reply; None when it was cut off or is neither."""
+def parse(written: str, *, as_json: bool = False) -> WrittenCall | str | None:
+    """The call or the answer in a whole reply; None when it was cut off or is neither.
+
+    An answer is a text; one `as_json` is any value, in JSON.
+    """
     try:
         reply: Json = json.loads(written, strict=False)
     except ValueError:
@@ -58,6 +61,8 @@ def parse(written: str) -> WrittenCall | str | None:
     match reply:
         case {"tool": str(name), "arguments": dict()}:
             return WrittenCall(name, json.dumps(reply["arguments"], ensure_ascii=False))
+        case {"answer": answer} if as_json:
+            return json.dumps(answer, ensure_ascii=False)
         case {"answer": str(answer)}:
             return clean(answer)
         case _:

@@ -15,18 +15,19 @@ _KEPT = ("type", "enum", "const")
 _CHOICES = ("anyOf", "oneOf")
 
 
-def answer_schema() -> dict[str, Json]:
-    """The schema of `{"answer": TEXT}`, laid out as `json.dumps` does."""
-    return {"x-guidance": _COMPACT} | _closed({"answer": {"type": "string"}}, ["answer"])
+def answer_schema(wanted: Mapping[str, Json] | None = None) -> dict[str, Json]:
+    """The schema of `{"answer": ...}`, laid out as `json.dumps` does: of a text, or of what is wanted."""
+    return {"x-guidance": _COMPACT} | _answer(wanted)
 
 
-def reply_schema(tools: Sequence[ToolDefinition]) -> dict[str, Json]:
+def reply_schema(
+    tools: Sequence[ToolDefinition], wanted: Mapping[str, Json] | None = None
+) -> dict[str, Json]:
     """The schema of one call, `{"tool": NAME, "arguments": {...}}`, of one of `tools`, or of an answer."""
     calls = [_call_schema(tool) for tool in tools]
     if not calls:
-        return answer_schema()
-    answer = _closed({"answer": {"type": "string"}}, ["answer"])
-    return {"x-guidance": _COMPACT, "anyOf": [*calls, answer]}
+        return answer_schema(wanted)
+    return {"x-guidance": _COMPACT, "anyOf": [*calls, _answer(wanted)]}
 
 
 def argument_names(tool: ToolDefinition) -> tuple[list[str], list[str]]:
@@ -37,9 +38,15 @@ def argument_names(tool: ToolDefinition) -> tuple[list[str], list[str]]:
     return required, optional[:OPTIONAL_LIMIT]
 
 
+def _answer(wanted: Mapping[str, Json] | None) -> dict[str, Json]:
+    if wanted is None:
+        return _closed({"answer": {"type": "string"}}, ["answer"])
+    return _closed({"answer": _plain(wanted, _definitions(wanted), _DEPTH_LIMIT)}, ["answer"])
+
+
 def _call_schema(tool: ToolDefinition) -> dict[str, Json]:
     parameters: Mapping[str, Json] = tool.parameters
-    definitions = {**_mapping(parameters.get("$defs")), **_mapping(parameters.get("definitions"))}
+    definitions = _definitions(parameters)
     properties = _mapping(parameters.get("properties"))
     required, optional = argument_names(tool)
     offered = {
@@ -80,6 +87,10 @@ def _closed(properties: Mapping[str, Json], required: Sequence[str]) -> dict[str
         "required": list(required),
         "additionalProperties": False,
     }
+
+
+def _definitions(schema: Mapping[str, Json]) -> dict[str, Json]:
+    return {**_mapping(schema.get("$defs")), **_mapping(schema.get("definitions"))}
 
 
 def _required(schema: Mapping[str, Json], properties: Mapping[str, Json]) -> list[str]:

@@ -80,7 +80,7 @@ def _openai(options: ProviderOptions) -> Provider:
 
 def _azure(options: ProviderOptions) -> Provider:
     from turnwright.providers.azure import AzureOpenAI
-    from turnwright.providers.openai_chat import CHAT
+    from turnwright.providers.openai_chat import chat_api
     from turnwright.providers.responses import responses_api
 
     def opened(api: "Api[C]", *, by_deployment: bool) -> Provider:
@@ -97,7 +97,7 @@ def _azure(options: ProviderOptions) -> Provider:
 
     if options.wire_api == "responses":
         return opened(responses_api(options.max_output_tokens), by_deployment=False)
-    return opened(CHAT, by_deployment=True)
+    return opened(chat_api(format_is_of_answers=True), by_deployment=True)
 
 
 def _anthropic(options: ProviderOptions) -> Provider:

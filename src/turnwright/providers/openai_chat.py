@@ -1,6 +1,8 @@
 """Any server that speaks OpenAI's chat completions, streaming or not."""
 
 from collections.abc import Mapping
+from functools import partial
+from urllib.parse import urlsplit
 
 from turnwright.providers.api import Api, ApiProvider
 from turnwright.providers.chat_messages import ChatConversation, encode_request
@@ -8,12 +10,15 @@ from turnwright.providers.chat_reply import ChatReply
 from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.http import CONNECT_TIMEOUT, READ_TIMEOUT
 
-CHAT = Api(
-    path=lambda request: "chat/completions",
-    begin=ChatConversation,
-    encode=encode_request,
-    builder=lambda request, progress: ChatReply(progress),
-)
+
+def chat_api(*, format_is_of_answers: bool) -> Api[ChatConversation]:
+    """The API, below a base URL; OpenAI's own servers hold answers alone to a format, others all text."""
+    return Api(
+        path=lambda request: "chat/completions",
+        begin=ChatConversation,
+        encode=partial(encode_request, format_is_of_answers=format_is_of_answers),
+        builder=lambda request, progress: ChatReply(progress),
+    )
 
 
 class OpenAIChat(ApiProvider[ChatConversation]):
@@ -34,4 +39,10 @@ class OpenAIChat(ApiProvider[ChatConversation]):
         read_timeout: float = READ_TIMEOUT,
     ) -> None:
         endpoint = Endpoint.at(base_url, name=name, token=bearer_token or api_key, headers=headers)
-        super().__init__(endpoint, CHAT, connect_timeout=connect_timeout, read_timeout=read_timeout)
+        api = chat_api(format_is_of_answers=_is_openais(endpoint))
+        super().__init__(endpoint, api, connect_timeout=connect_timeout, read_timeout=read_timeout)
+
+
+def _is_openais(endpoint: Endpoint) -> bool:
+    host = f".{urlsplit(endpoint.url).hostname}"
+    return host.endswith((".openai.com", ".openai.azure.com"))

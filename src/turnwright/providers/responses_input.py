@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
 from turnwright.protocol.wire import Json, encode
+from turnwright.providers.answer_schema import openai_format
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.conversation import Conversation
 from turnwright.providers.reply_parts import Part, Said, parts_of
@@ -84,6 +85,8 @@ def encode_request(request: ModelRequest, conversation: ResponsesConversation, m
             }
             for tool in request.tools
         ]
+    if wanted := openai_format(request.answer_schema):
+        fields["text"] = {"format": {"type": "json_schema", **wanted}}
     if request.system:
         fields["instructions"] = request.system
     return b"".join((encode(fields)[:-1], b',"input":[', conversation.encoded, b"]}"))

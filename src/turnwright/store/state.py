@@ -52,6 +52,7 @@ class State:
         self.compactions = 0
         self.open_turns: dict[tuple[str | None, str], None] = {}
         self.open_calls: dict[str, ToolRequest] = {}
+        self.response_schema: dict[str, Any] | None = None
         self.questions: dict[str, Question] = {}
         self.usage = Usage()
 
@@ -151,6 +152,7 @@ def _titled(s: State, data: TitleChanged) -> None:
 
 def _user(s: State, data: UserMessage) -> None:
     s.open_calls.clear()
+    s.response_schema = data.response_schema
     if data.content and not data.is_autopilot_continuation:
         s.prompts += 1
         s.title = s.title or data.content[:TITLE_LIMIT]

@@ -4,6 +4,7 @@ import re
 
 from turnwright.protocol.wire import Json
 from turnwright.providers.loose import an_array, an_object
+from turnwright.testing.answer_formats import openai_format_faults
 from turnwright.testing.shapes import NAME, is_filled, is_name, is_object_text
 
 # fmt: off
@@ -47,7 +48,19 @@ def check_chat_request(body: dict[str, Json]) -> list[str]:
         wrong.append("stream_options: only allowed with stream")
     if "reasoning_effort" in body and body["reasoning_effort"] not in _EFFORTS:
         wrong.append("reasoning_effort: not one of the documented values")
+    if "response_format" in body:
+        wrong += _check_format(an_object(body["response_format"]))
     return wrong + _check_tools(body) + _check_messages(body.get("messages"))
+
+
+def _check_format(given: dict[str, Json]) -> list[str]:
+    match given.get("type"):
+        case "json_schema":
+            return openai_format_faults("response_format.json_schema", given.get("json_schema"))
+        case "text" | "json_object":
+            return []
+        case _:
+            return ["response_format.type: not one of the documented values"]
 
 
 def _check_tools(body: dict[str, Json]) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from turnwright.protocol.wire import Json
 from turnwright.providers.loose import a_count, a_text, an_array, an_object
+from turnwright.testing.answer_formats import anthropic_format_faults
 from turnwright.testing.messages_blocks import block_faults
 from turnwright.testing.shapes import NAME, is_filled, is_name, unknown_fields
 
@@ -44,7 +45,7 @@ def check_messages_request(body: dict[str, Json], headers: Mapping[str, str]) ->
     ]
     return [
         *wrong,
-        *_thinking_faults(body),
+        *_output_faults(body),
         *_tool_faults(body),
         *_system_faults(body.get("system", "none")),
         *_message_faults(body.get("messages")),
@@ -66,9 +67,11 @@ def _is_mark(mark: Json) -> bool:
     return an_object(mark).get("type") == "ephemeral"
 
 
-def _thinking_faults(body: dict[str, Json]) -> list[str]:
+def _output_faults(body: dict[str, Json]) -> list[str]:
     effort = an_object(body.get("output_config")).get("effort", "high")
     wrong = [] if effort in _EFFORTS else [f"output_config.effort: {effort!r} is not one of {_EFFORTS}"]
+    if "format" in an_object(body.get("output_config")):
+        wrong += anthropic_format_faults("output_config.format", body["output_config"]["format"])
     setting = an_object(body.get("thinking", {"type": "disabled"}))
     if setting.get("type") not in ("enabled", "adaptive", "disabled"):
         wrong.append("thinking.type: not one of the documented values")

@@ -2,6 +2,7 @@
 
 from turnwright.protocol.wire import Json
 from turnwright.providers.loose import a_count, a_text, an_array, an_object
+from turnwright.testing.answer_formats import openai_format_faults
 from turnwright.testing.responses_items import item_faults
 from turnwright.testing.shapes import NAME, is_filled, is_name, unknown_fields
 
@@ -40,6 +41,11 @@ def check_responses_request(body: dict[str, Json]) -> list[str]:
         wrong.append("reasoning.effort: not one of the documented values")
     if unknown := set(an_array(body.get("include"))) - {_SEALED}:
         wrong.append(f"include: {sorted(unknown)} are not values that may be included")
+    format = an_object(an_object(body.get("text")).get("format", {"type": "text"}))
+    if format.get("type") == "json_schema":
+        wrong += openai_format_faults("text.format", format)
+    elif format.get("type") not in ("text", "json_object"):
+        wrong.append("text.format.type: not one of the documented values")
     return [*wrong, *_tool_faults(body), *_input_faults(body)]
 
 

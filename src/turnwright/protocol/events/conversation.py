@@ -19,7 +19,10 @@ class SystemMessage(Data):
 
 @event("user.message")
 class UserMessage(Data):
-    """What the user said; the model reads `transformed_content` where there is one."""
+    """What the user said; the model reads `transformed_content` where there is one.
+
+    The final answer of its run must fit `response_schema`, if there is one.
+    """
 
     content: str
     transformed_content: str | None = None
@@ -33,6 +36,7 @@ class UserMessage(Data):
     interaction_id: str | None = None
     turn_id: str | None = None
     parent_agent_task_id: str | None = None
+    response_schema: dict[str, Any] | None = None
 
 
 class ToolRequest(Wire):

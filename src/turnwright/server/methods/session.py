@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from turnwright.engine.answer_form import check_schema
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.session import Session
 from turnwright.engine.suspend import suspend as put_to_rest
@@ -20,7 +21,7 @@ METHODS = methods.table
 
 
 class SendParams(SessionParams):
-    """A message to a session."""
+    """A message to a session; the final answer of its run must fit `response_schema`, a JSON Schema."""
 
     prompt: str
     attachments: list[Any] = msgspec.field(default_factory=list[Any])
@@ -28,6 +29,7 @@ class SendParams(SessionParams):
     agent_mode: str | None = None
     request_headers: dict[str, str] | None = None
     source: str | None = None
+    response_schema: dict[str, Any] | None = None
 
 
 @methods.runtime("session.send", SendParams)
@@ -37,6 +39,8 @@ async def send(connection: "Connection", params: SendParams) -> dict[str, str]:
         session = connection.runtime.find(params.session_id)
     except SessionNotFound:
         raise SessionNotFound(f"Session not found for sessionId: {params.session_id}") from None
+    if params.response_schema is not None:
+        check_schema("responseSchema", params.response_schema)
     message_id = wire.new_id()
     mode = params.agent_mode
     prompt = Prompt(
@@ -45,6 +49,7 @@ async def send(connection: "Connection", params: SendParams) -> dict[str, str]:
         attachments=params.attachments,
         agent_mode=mode if mode in ("interactive", "plan", "autopilot") else None,
         headers=params.request_headers,
+        response_schema=params.response_schema,
         source=params.source,
     )
     session.send(prompt, immediate=params.mode == "immediate")

@@ -1,0 +1,27 @@
+"""Answers of a type of the app's: the schema that goes out, and the value that comes back."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+
+from turnwright.client.json_schema import Schema, schema_of, validated
+from turnwright.errors import SessionFailed
+from turnwright.protocol import wire
+
+
+def schema_for(wanted: object) -> Schema:
+    """The JSON Schema of a type, or the one that was given. Raises TypeError for what has none."""
+    return dict(cast("Schema", wanted)) if isinstance(wanted, Mapping) else schema_of(wanted)
+
+
+def read(content: str, wanted: object) -> Any:
+    """An answer as the type that was wanted, or as plain data where that was a schema.
+
+    Raises SessionFailed for what the type refuses beyond its schema.
+    """
+    kind: Any = Any if isinstance(wanted, Mapping) else wanted
+    try:
+        return msgspec.convert(wire.loads(content), kind, dec_hook=validated)
+    except msgspec.ValidationError as error:
+        raise SessionFailed("response_schema", f"The answer can't be used: {wire.explain(error)}") from error
