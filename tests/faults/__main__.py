@@ -12,21 +12,29 @@ from typing import NamedTuple
 import anyio
 
 from tests.faults import big_log, broken_logs
+from tests.faults import kills as killing
 from tests.faults.failing_disk import FAULTS, FailingDisk, go_through
+from tests.faults.kills import Kill
 from tests.faults.many_sessions import LISTED_IN, list_of
+from tests.faults.sessions import SCENARIOS
 from tests.simulation import report as simulation
 
 SESSIONS = 10_000
+INSTANTS = 2_000
 ROUNDS = 3
 IN_A_ROW = (1, 3)
 
 
 class Part(NamedTuple):
-    """What one kind of fault came to; `lost` is 0, and `note` says the rest."""
+    """What one kind of fault came to; `lost` and `invalid` are 0, and `note` says the rest.
+
+    `invalid` counts requests to the model that a strict server would have refused.
+    """
 
     tried: int
     lost: int
     note: str = ""
+    invalid: int = 0
 
 
 def main() -> int:
@@ -40,14 +48,14 @@ def main() -> int:
     if given.seed is not None:
         return 0 if simulation.replay(given.seed, show) else 1
     lost = 0
-    show(f"{'':14} {'tried':>7} {'lost':>5} {'s':>5}")
+    show(f"{'':14} {'tried':>7} {'lost':>5} {'invalid':>7} {'s':>5}")
     for name in given.parts or PARTS:
         started = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="turnwright-faults-") as folder:
             for part in PARTS[name](Path(folder), given.every):
                 took = time.perf_counter() - started
-                show(f"{name:14} {part.tried:7} {part.lost:5} {took:5.0f}  {part.note}")
-                lost += part.lost
+                show(f"{name:14} {part.tried:7} {part.lost:5} {part.invalid:7} {took:5.0f}  {part.note}")
+                lost += part.lost + part.invalid
     return 1 if lost else 0
 
 
@@ -111,10 +119,40 @@ def simulate(folder: Path, every: int) -> Iterator[Part]:
     yield Part(found.tried, found.failed, str(found))
 
 
+def kills(folder: Path, every: int) -> Iterator[Part]:
+    """A runtime is killed at each point of scripted sessions, and another one goes on."""
+    for scenario in SCENARIOS:
+        place = folder / scenario.name
+        yield tally(killing.at_every_point(scenario, place, every), place, scenario.name)
+
+
+def instants(folder: Path, every: int) -> Iterator[Part]:
+    """A runtime is killed at random instants of those sessions, and another one goes on."""
+    for scenario in SCENARIOS:
+        place = folder / scenario.name
+        yield tally(
+            killing.at_random(scenario, place, INSTANTS // every // len(SCENARIOS)), place, scenario.name
+        )
+
+
+def tally(planned: list[Kill], folder: Path, note: str) -> Part:
+    """Carry kills out, and say what is wrong."""
+    tried = lost = invalid = 0
+    for kill, aftermath in killing.outcomes(planned, folder):
+        tried += 1
+        lost += not aftermath.is_fine
+        invalid += aftermath.invalid
+        for fault in aftermath.faults:
+            show(f"  {kill}: {fault}")
+    return Part(tried, lost, note, invalid)
+
+
 PARTS: dict[str, Callable[[Path, int], Iterator[Part]]] = {
     "cuts": cuts,
     "flips": flips,
     "disk": disk,
+    "kills": kills,
+    "instants": instants,
     "big": big,
     "listing": listing,
     "simulate": simulate,

@@ -12,6 +12,7 @@ from turnwright.protocol.options import Durability, ProviderOptions
 from turnwright.providers.github_users import GitHubUsers
 from turnwright.providers.open import open_local, open_provider
 from turnwright.server.settings import Settings
+from turnwright.store.disk import Disk
 from turnwright.store.jsonl import JsonlStore
 from turnwright.tools.builtin import machine_tools
 
@@ -27,11 +28,12 @@ async def started(
     model: str | None = None,
     endpoints: Endpoints | None = None,
     durability: Durability = "turn",
+    disk: Disk | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> AsyncGenerator[Runtime, None]:
     """A runtime over the home's logs; `provider` and `model` are for sessions that bring none.
 
-    With `endpoints` of the caller's own, nothing else is asked who answers.
+    With `endpoints` of the caller's own, nothing else is asked who answers; the logs are kept on `disk`.
     Tools' processes get `environment` without the runtime's own keys.
     """
     defaults = Defaults(provider, model, settings.api_url, settings.github_token)
@@ -40,7 +42,7 @@ async def started(
     secrets.add_keys_of(provider)
     users = GitHubUsers(settings.users_url) if settings.users_url else None
     runtime = Runtime(
-        JsonlStore(settings.home / "session-state"),
+        JsonlStore(settings.home / "session-state", disk),
         endpoints or configured,
         tools=machine_tools(),
         home=settings.home,
