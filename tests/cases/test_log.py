@@ -1,9 +1,9 @@
 """The log: counted by plain grep, on the disk before it is told, and valid though the disk was full."""
 
+import asyncio
 import subprocess
 from pathlib import Path
 
-import anyio
 import pytest
 
 from tests.cases.faulty_store import FullDisk, OneLog
@@ -90,7 +90,7 @@ async def test_the_end_of_a_turn_is_on_the_disk_before_anyone_hears_of_it(tmp_pa
 async def test_what_follows_the_end_of_a_turn_is_held_back_until_that_is_on_the_disk(tmp_path: Path) -> None:
     class Slow(MemoryLog):
         def sync(self) -> None:
-            anyio.from_thread.run(reached_disk)
+            asyncio.run_coroutine_threadsafe(reached_disk(), loop).result(5)
 
     async def reached_disk() -> None:
         at.session.set_mode("plan")
@@ -98,6 +98,7 @@ async def test_what_follows_the_end_of_a_turn_is_held_back_until_that_is_on_the_
         at.session.abort()
         assert at.client.types[-1] == "assistant.message"
 
+    loop = asyncio.get_running_loop()
     async with scene(tmp_path, [text("one")], store=OneLog(tmp_path, Slow())) as at:
         await at.prompt("go")
         after = at.client.types[at.client.types.index("assistant.message") + 1 :]

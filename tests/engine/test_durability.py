@@ -13,6 +13,7 @@ from tests.cases.scene import Scene, scene
 from tests.engine.harness import Recorder
 from turnwright import Client
 from turnwright.engine.journal import Journal
+from turnwright.engine.off_loop import Threads
 from turnwright.engine.publication import Publication
 from turnwright.errors import ConfigError, StoreError
 from turnwright.protocol.envelope import Event, seal
@@ -125,7 +126,8 @@ async def test_an_end_that_comes_while_another_is_synced_waits_for_a_sync_of_its
         assert go_on.acquire(timeout=5)
 
     seen: list[Event] = []
-    publication = Publication(sync)
+    threads = Threads()
+    publication = Publication(sync, threads.run)
     publication.subscribers.append(seen.append)
     first, second = (seal(ModeChanged("interactive", mode), parent_id=None) for mode in ("plan", "autopilot"))
     last = seal(Idle(), parent_id=None)
@@ -145,6 +147,7 @@ async def test_an_end_that_comes_while_another_is_synced_waits_for_a_sync_of_its
             await anyio.to_thread.run_sync(reached.acquire)
             assert seen == [first]
             go_on.release()
+    threads.close()
     assert seen == [first, second, last]
 
 

@@ -1,5 +1,6 @@
 """A session that leaves, or has nothing to do any more: no message is lost, and others may write its log."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -9,6 +10,7 @@ import pytest
 from tests.cases.local_tool import LocalTool
 from tests.engine.harness import Recorder, options, running, say
 from tests.simulation.clock import Clock, Threads, VirtualLoop, run, simulated
+from tests.simulation.disk import QUICK
 from turnwright.engine.suspend import suspend
 from turnwright.errors import StoreError
 from turnwright.protocol.envelope import Event, parse
@@ -122,6 +124,13 @@ async def test_a_session_suspended_before_its_run_begins_is_idle_and_others_may_
     assert said(logged(tmp_path)) == ["first", "second"]
 
 
+async def stalled(work: Callable[[], None], patience: float) -> bool:
+    """What a disk that hardly answers makes of a sync."""
+    await anyio.sleep(SYNC_SECONDS)
+    work()
+    return True
+
+
 def test_a_runtime_that_ends_while_the_disk_stalls_lets_go_of_its_logs(tmp_path: Path) -> None:
     async def work(call: Call) -> ToolResult:
         return ToolResult("ok")
@@ -130,8 +139,9 @@ def test_a_runtime_that_ends_while_the_disk_stalls_lets_go_of_its_logs(tmp_path:
         client = Recorder()
         store = JsonlStore(tmp_path / "session-state")
         model = Scripted([calls(("c", "local", "{}"))])
-        with simulated(Clock(loop), Threads(lambda _: SYNC_SECONDS)):
-            async with running(model, tmp_path, store, tools=[LocalTool("local", work)]) as runtime:
+        tools = [LocalTool("local", work)]
+        with simulated(Clock(loop), Threads(QUICK)):
+            async with running(model, tmp_path, store, tools=tools, off_loop=stalled) as runtime:
                 session = await runtime.create(options(tmp_path, session_id="s"), client)
                 say(session, "go")
                 await client.until("tool.execution_complete")

@@ -107,9 +107,9 @@ class Clock:
 
 
 class Threads:
-    """What would run in a thread is done at once, after as long as `delay` says that it takes."""
+    """What would run in a thread is done at once, after `delay` seconds."""
 
-    def __init__(self, delay: Callable[[Callable[..., object]], float]) -> None:
+    def __init__(self, delay: float) -> None:
         self._delay = delay
 
     async def run(
@@ -117,7 +117,7 @@ class Threads:
     ) -> T:
         await anyio.lowlevel.checkpoint()
         with anyio.CancelScope(shield=not abandon_on_cancel):
-            await anyio.sleep(self._delay(work))
+            await anyio.sleep(self._delay)
         return work(*given)
 
 

@@ -5,9 +5,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
+
 from tests.simulation.faults import Faults
 from turnwright.store.disk import Disk
-from turnwright.store.jsonl_log import JsonlLog
 
 QUICK = 0.002
 STALLED = (1.0, 45.0)
@@ -61,12 +62,16 @@ class SimulatedDisk(Disk):
             self._take_room(True)
             super().make_folder(path)
 
-    def seconds_of(self, work: Callable[..., object]) -> float:
-        """How long work in a thread takes; only syncs can stall."""
-        is_sync = isinstance(getattr(work, "__self__", None), JsonlLog)
-        if is_sync and not self.is_dead and self._faults.strikes("stall", "a sync"):
-            return self._faults.between(*STALLED)
-        return QUICK
+    async def off_loop(self, work: Callable[[], None], patience: float) -> bool:
+        """Sync a log, which can stall."""
+        stalls = not self.is_dead and self._faults.strikes("stall", "a sync")
+        seconds = self._faults.between(*STALLED) if stalls else QUICK
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(min(seconds, patience))
+        if seconds > patience:
+            return False
+        work()
+        return True
 
     def _take_room(self, takes: bool) -> None:
         if takes and self.is_full:

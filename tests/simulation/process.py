@@ -51,6 +51,7 @@ class Process:
                 tools=[LocalTool("local", self._work)],
                 home=home,
                 environment={},
+                off_loop=self.disk.off_loop,
             )
             async with self.runtime, anyio.create_task_group() as self._connections:
                 self._settings = settings

@@ -1,7 +1,6 @@
 """A run: processes that come and go, apps, a model, a disk and a clock, and the faults of one seed."""
 
 import logging
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -41,7 +40,7 @@ class World:
         self.trace = Trace(loop)
         self.faults = Faults(seed, self.trace)
         self.clock = Clock(loop)
-        self.threads = Threads(self._seconds_of)
+        self.threads = Threads(QUICK)
         self.chance = Random(f"{seed} world")
         self.model = Model(seed, self.faults, self.trace)
         self.processes: list[Process] = []
@@ -180,9 +179,6 @@ class World:
                 await connection.news()
 
     # What nobody should hear
-
-    def _seconds_of(self, work: Callable[..., object]) -> float:
-        return self._main.disk.seconds_of(work) if self._main else QUICK
 
     def _complain(self, loop: object, context: dict[str, Any]) -> None:
         self.errors.append(f"{context.get('message')}: {context.get('exception')!r}")

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from turnwright.engine.off_loop import OffLoop, inline
 from turnwright.engine.publication import Publication, Subscriber
 from turnwright.errors import StoreError, TurnwrightError
 from turnwright.protocol.envelope import Event, seal
@@ -27,12 +28,14 @@ class Journal:
     end and all before it, every event, or nothing.
     """
 
-    def __init__(self, event_log: EventLog, *, durability: Durability = "turn") -> None:
+    def __init__(
+        self, event_log: EventLog, *, durability: Durability = "turn", off_loop: OffLoop = inline
+    ) -> None:
         self.log = event_log
         self.state = State()
         self.history = History()
         self.damage: Damage | None = None
-        self._publication = Publication(lambda: self.log.sync())
+        self._publication = Publication(lambda: self.log.sync(), off_loop)
         self._durability: Durability = durability
         self._is_loaded = False
         self._is_begun = False

@@ -5,8 +5,8 @@ from collections import deque
 from collections.abc import Callable
 
 import anyio
-import anyio.to_thread
 
+from turnwright.engine.off_loop import OffLoop
 from turnwright.errors import StoreError
 from turnwright.protocol.envelope import Event
 
@@ -24,9 +24,10 @@ class Publication:
     `sync` blocks until all that was logged would survive a power loss, and raises StoreError.
     """
 
-    def __init__(self, sync: Callable[[], None]) -> None:
+    def __init__(self, sync: Callable[[], None], off_loop: OffLoop) -> None:
         self.subscribers: list[Subscriber] = []
         self._sync = sync
+        self._off_loop = off_loop
         self._waiting: deque[Event] = deque()
         self._is_due = False
         self._draining = anyio.Lock(fast_acquire=True)
@@ -94,13 +95,11 @@ class Publication:
 
     async def _bring_to_disk(self) -> None:
         self._is_due = False
-        with anyio.move_on_after(SYNC_TIMEOUT) as waiting:
-            try:
-                await anyio.to_thread.run_sync(self._sync, abandon_on_cancel=True)
-            except StoreError as error:
-                self._failure = error
-        if waiting.cancelled_caught:
-            log.warning("the disk did not answer in %d s: going on without it", SYNC_TIMEOUT)
+        try:
+            if not await self._off_loop(self._sync, SYNC_TIMEOUT):
+                log.warning("the disk did not answer in %d s: going on without it", SYNC_TIMEOUT)
+        except StoreError as error:
+            self._failure = error
 
     def _hand_out(self, event: Event) -> None:
         for subscriber in tuple(self.subscribers):

@@ -23,6 +23,7 @@ from turnwright.engine.inbox import Prompt
 from turnwright.engine.journal import Journal
 from turnwright.engine.leaving import log_waiting
 from turnwright.engine.loop import serve
+from turnwright.engine.off_loop import OffLoop, Threads
 from turnwright.engine.pending import repair
 from turnwright.engine.secrets import Secrets
 from turnwright.engine.session import Session
@@ -33,7 +34,7 @@ from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.session import CustomAgentsUpdated, SessionResume, SessionStart, Warned
 from turnwright.protocol.identity import Identity
 from turnwright.protocol.options import Durability, SessionOptions
-from turnwright.store.base import EventStore, check_session_id
+from turnwright.store.base import EventLog, EventStore, check_session_id
 from turnwright.store.entry import Entry
 from turnwright.tools.base import Tool
 
@@ -65,6 +66,7 @@ class Runtime:
         identities: Identities | None = None,
         durability: Durability = "turn",
         idle_timeout: float | None = None,
+        off_loop: OffLoop | None = None,
     ) -> None:
         self.store = store
         self.home = home
@@ -77,6 +79,8 @@ class Runtime:
         self._identities = identities
         self._durability: Durability = durability
         self._idle_timeout = idle_timeout
+        self._threads = Threads()
+        self._off_loop = off_loop or self._threads.run
         self._tasks: TaskGroup
         self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
 
@@ -96,6 +100,7 @@ class Runtime:
         try:
             return await self._tasks.__aexit__(None, None, None)
         finally:
+            self._threads.close()
             for session in self.sessions.values():  # those that a slow disk kept from ending in time
                 session.journal.log.close()
             self.store.close()
@@ -106,7 +111,7 @@ class Runtime:
         session_id = check_session_id(options.session_id or wire.new_id())
         if session_id in self.sessions:
             raise InvalidParams(f"sessionId: session {session_id} is live already")
-        journal = Journal(self.store.create(session_id), durability=self._durability)
+        journal = self._journal(self.store.create(session_id))
         try:
             with journal.writing():
                 session = self._load(session_id, options, journal, client, origin="new")
@@ -158,7 +163,7 @@ class Runtime:
                 self._announce(session, options, was_active=was_active, live=True)
             await session.journal.caught_up()
             return session
-        journal = Journal(self.store.open(session_id), durability=self._durability)
+        journal = self._journal(self.store.open(session_id))
         try:
             with journal.writing():
                 if not journal.state.events:  # a crash came before its first
@@ -339,6 +344,9 @@ class Runtime:
         session.journal.subscribers.append(partial(self._follow, session, workspace))
         self.sessions[session_id] = session
         return session
+
+    def _journal(self, event_log: EventLog) -> Journal:
+        return Journal(event_log, durability=self._durability, off_loop=self._off_loop)
 
     def _start(self, session: Session) -> None:
         self._scopes[session.id] = (anyio.CancelScope(), anyio.Event())
