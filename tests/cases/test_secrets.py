@@ -1,13 +1,21 @@
 """Keys of model endpoints: in no file of the home, in no log, in no tool's environment."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cases.wired import serving
+from turnwright.errors import RequestFailed
 from turnwright.protocol.options import ProviderOptions
+from turnwright.testing.answers import Send, cut, refuse, send_json
+from turnwright.testing.azure_server import AzureServer
 from turnwright.testing.chat_answers import call, say
 from turnwright.testing.chat_server import ChatServer
+from turnwright.testing.messages_server import MessagesServer
+from turnwright.testing.model_server import ModelServer
+from turnwright.testing.responses_server import ResponsesServer
 
 pytestmark = pytest.mark.anyio
 
@@ -87,5 +95,61 @@ async def test_a_refused_key_is_not_told_in_the_error(
             await client.until("session.idle")
             assert client.types.count("session.error") == 1
             assert not any(CANARY.encode() in event.encoded for event in client.events)
+    assert files_with_the_key(tmp_path) == []
+    assert CANARY not in caplog.text
+
+
+SPOKEN: dict[str, tuple[Callable[..., ModelServer], dict[str, Any]]] = {
+    "chat": (ChatServer, {}),
+    "responses": (ResponsesServer, {"wireApi": "responses"}),
+    "anthropic": (MessagesServer, {"type": "anthropic"}),
+    "azure": (AzureServer, {"type": "azure", "azure": {"apiVersion": "2024-10-21"}}),
+}
+AT_ONCE = {"retry-after": "0"}
+FAILURES: dict[str, Send] = {
+    **{
+        str(status): refuse(status, f"no: {CANARY}", headers=AT_ONCE)
+        for status in (400, 401, 403, 404, 429, 500)
+    },
+    "redirected": send_json({}, status=302, headers={"location": f"http://127.0.0.1:9/?key={CANARY}"}),
+    "not JSON": Send([f"<html>{CANARY}</html>".encode()], headers={"content-type": "text/html"}),
+    "no reply": send_json({"echo": CANARY}),
+    "an error in the stream": Send([f'data: {{"error":{{"message":"{CANARY}"}}}}\n\n'.encode()]),
+    "a broken stream": cut(f": {CANARY}\n\n".encode()),
+    "garbage": Send([f"data: {CANARY}\n\n".encode()]),
+}
+
+
+@pytest.mark.parametrize("api", SPOKEN)
+async def test_no_failure_of_any_api_tells_the_key(
+    tmp_path: Path, api: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """B81: not to clients, not in answers, not in the log, not in the runtime's own lines."""
+    caplog.set_level("DEBUG")
+    serve, kind = SPOKEN[api]
+    failing = ""
+
+    def fail(_: object) -> Send:
+        return FAILURES[failing]
+
+    async with serve(fail) as model, serving(tmp_path, None) as server:
+        client = server.connect()
+        provider = {"baseUrl": model.base_url, "apiKey": CANARY, **kind}
+        await client.call(
+            "session.create", sessionId="it", workingDirectory=str(tmp_path), model="m", provider=provider
+        )
+        for count, failing in enumerate(FAILURES, 1):
+            await client.call("session.send", sessionId="it", prompt="hi")
+            await client.until("session.idle", count)
+            assert client.types.count("session.error") == count, failing
+        unreachable = {**provider, "baseUrl": f"http://user:{CANARY}@127.0.0.1:9/v1"}
+        await client.call("session.resume", sessionId="it", provider=unreachable)
+        await client.call("session.send", sessionId="it", prompt="hi")
+        await client.until("session.idle", len(FAILURES) + 1)
+        for wrong in ({"baseUrl": f"ftp://{CANARY}@x"}, {"apiKey": f"{CANARY}\n{CANARY}"}):
+            with pytest.raises(RequestFailed) as refused:
+                await client.call("session.create", sessionId="no", provider={**provider, **wrong})
+            assert CANARY not in str(refused.value)
+        assert not any(CANARY.encode() in event.encoded for event in client.events)
     assert files_with_the_key(tmp_path) == []
     assert CANARY not in caplog.text

@@ -1,5 +1,6 @@
 """What holds for each API alike: replies, calls, failures, keys, and the bytes of growing conversations."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import anyio
@@ -11,8 +12,9 @@ from tests.engine.harness import Recorder, answer_everything, app_tools, options
 from turnwright.engine.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.errors import ProviderError
-from turnwright.protocol.events.conversation import AssistantMessage
+from turnwright.protocol.events.compaction import CompactionComplete
 from turnwright.protocol.messages import Assistant, Image, Message, Reply, ToolCall, ToolOutput, User
+from turnwright.protocol.wire import Json
 from turnwright.providers.base import ModelRequest
 from turnwright.store.memory import MemoryStore
 from turnwright.testing.answers import Say, Send, refuse
@@ -199,33 +201,46 @@ async def test_a_history_that_every_other_api_made_is_valid(api: Spoken) -> None
     assert server.violations == []
 
 
-async def test_forty_turns_with_calls_stay_valid(api: Spoken, tmp_path: Path) -> None:
-    """Each prompt makes two parallel calls, one with broken arguments now and then, and then an answer."""
-    rounds = 20
+async def test_five_hundred_turns_with_a_summary_every_fifty_stay_valid(api: Spoken, tmp_path: Path) -> None:
+    """Each prompt makes two parallel calls, and then an answer.
 
-    def answer(body: dict[str, object]) -> Say:
-        number = len(server.requests)
-        if number % 2 == 0:
+    Each request starts with the very bytes of the one before it, unless a summary came between the two.
+    """
+    conversations: list[list[bytes]] = [[]]
+
+    def answer(body: dict[str, Json]) -> Say:
+        number, sent = len(server.requests), server.bodies[-1]
+        if b"The history is being compacted" in sent[-2000:]:
+            conversations.append([])
+            return Say(f"summary {number}")
+        conversations[-1].append(sent)
+        if len(conversations[-1]) % 2 == 0:
             return Say(f"answer {number}", reasoning="done")
         calls = [("one", {"n": number}), ("two", "{}")]
         return Say("" if number % 3 else "Looking.", calls=calls, reasoning="Think." if number % 5 else "")
 
     client = Recorder()
-    async with api.serve(answer, api_key=KEY) as server:
+    async with api.serve(answer) as server:
         provider = api.provider(server)
         endpoints = Fixed(provider, "m")
         async with Runtime(MemoryStore(tmp_path), endpoints, home=tmp_path, environment={}) as runtime:
             session = await runtime.create(options(tmp_path, tools=app_tools("one", "two")), client)
             client.on_event = answer_everything(session)
-            for n in range(rounds):
+            for n in range(1, 251):
                 say(session, f"prompt {n}")
-                await client.until("session.idle", n + 1)
+                await client.until("session.idle", n)
+                if n % 25 == 0:
+                    await session.compaction.run("manual")
         await provider.aclose()
     assert server.violations == []
-    assert len(server.requests) == 2 * rounds == client.count("assistant.turn_start")
+    assert [len(bodies) for bodies in conversations] == [50] * 10 + [0]
+    assert len(server.requests) == 510 == client.count("assistant.turn_start")
     assert client.count("session.error") == 0
-    answers = [event.data.content for event in client.persisted if isinstance(event.data, AssistantMessage)]
-    assert answers[1::2] == [f"answer {n}" for n in range(2, 2 * rounds + 1, 2)]
+    summaries = [e.data for e in client.persisted if isinstance(e.data, CompactionComplete)]
+    assert [summary.success for summary in summaries] == [True] * 10
+    for bodies in conversations:
+        for before, after in pairwise(bodies):
+            assert after.startswith(before.removesuffix(tail(api)))
 
 
 def provider_name(api: Spoken) -> str:

@@ -38,6 +38,7 @@ class Listener:
         self.message_id = wire.new_id()
         self.was_sent = False
         self.first_token: float | None = None
+        self.input_characters = s.input_characters
 
     def sent(self) -> None:
         self.was_sent = True
@@ -115,7 +116,7 @@ def _log_reply(s: "Session", reply: Reply, listener: Listener) -> None:
     listener.finish(reply)
     usage = _usage(s, reply, listener)
     s.emit(usage)
-    s.emit(UsageRecord(wire.builtins(usage)))
+    s.emit(UsageRecord({**wire.builtins(usage), "inputCharacters": listener.input_characters}))
     s.emit(
         AssistantMessage(
             listener.message_id,

@@ -48,7 +48,6 @@ from turnwright.protocol.options import OptionChanges, SessionOptions
 from turnwright.protocol.permissions import PermissionRequest
 from turnwright.tools.base import Call, Tool
 
-CHARS_PER_TOKEN = 4
 USER_AGENT = f"turnwright/{__version__}"
 DEFAULTS = SessionOptions()
 OF_A_CLIENT = frozenset({"session_id", "tools", "commands", "hooks"}) | {
@@ -313,10 +312,20 @@ class Session:
         size = history.size if conversation is None else conversation
         return Sizes(
             self._endpoint.window if self._endpoint else DEFAULT_WINDOW,
-            len(history.system) // CHARS_PER_TOKEN,
-            size // CHARS_PER_TOKEN,
-            self.offer.size // CHARS_PER_TOKEN,
+            self.tokens(len(history.system)),
+            self.tokens(size),
+            self.tokens(self.offer.size),
         )
+
+    def tokens(self, characters: int) -> int:
+        """About how many tokens so many characters are, by what the model's server counted last."""
+        return int(characters / self.journal.state.usage.characters_per_token)
+
+    @property
+    def input_characters(self) -> int:
+        """The length of the next request: prompt, tools and messages; pictures aside."""
+        history = self.journal.history
+        return len(history.system) + history.size + self.offer.size
 
 
 def _rules(options: SessionOptions) -> Rules:

@@ -10,6 +10,12 @@ from turnwright.protocol import wire
 from turnwright.protocol.events.session import CodeChanges
 from turnwright.protocol.events.tools import ToolComplete
 
+CHARACTERS_PER_TOKEN = 4.0
+"""How long a token is, until a model's server has counted some."""
+
+SHORTEST_TOKEN, LONGEST_TOKEN = 0.25, 10.0
+"""Some scripts take several tokens for a character; servers that count otherwise count something else."""
+
 
 class Record(wire.Wire):
     """The part of `session.usage_record` that counts."""
@@ -22,6 +28,7 @@ class Record(wire.Wire):
     reasoning_tokens: int = 0
     duration: float = 0
     cost: float = 0
+    input_characters: int = 0
 
 
 class _LineCounts(wire.Wire):
@@ -64,6 +71,7 @@ class Usage:
         self.lines_removed = 0
         self.files: dict[str, None] = {}
         self.last: Record | None = None
+        self.characters_per_token = CHARACTERS_PER_TOKEN
 
     def record(self, usage: object) -> None:
         """Add one model call; what doesn't have the shape of a record is passed over."""
@@ -84,6 +92,14 @@ class Usage:
         totals.reasoning_tokens += found.reasoning_tokens
         self.duration += found.duration
         self.last = found
+        self._learn(found)
+
+    def _learn(self, found: Record) -> None:
+        """How long a token is, by what the model's server counted last; what can't be true isn't believed."""
+        if found.input_characters and found.input_tokens:
+            length = found.input_characters / found.input_tokens
+            if SHORTEST_TOKEN <= length <= LONGEST_TOKEN:
+                self.characters_per_token = length
 
     def edited(self, done: ToolComplete) -> None:
         """Add the lines and files that a call changed."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from turnwright.engine import context_use, instructions
-from turnwright.engine.session import CHARS_PER_TOKEN, Session
+from turnwright.engine.session import Session
 from turnwright.protocol.options import InfiniteSessions
 from turnwright.server.methods.base import Methods, SessionParams
 
@@ -49,16 +49,16 @@ async def attribution(session: Session, params: SessionParams) -> dict[str, Any]
         return {"contextAttribution": None}
     sizes, history = session.context_sizes(), session.journal.history
     told = "" if session.options.skip_custom_instructions else instructions.text(await session.instructions())
-    custom = min(_tokens(len(told)), sizes.system)
+    custom = min(session.tokens(len(told)), sizes.system)
     entries = [
         {"kind": "system", "id": "systemPrompt", "label": "System prompt", "tokens": sizes.system},
         {"kind": "system", "id": "toolDefinitions", "label": "Tool definitions", "tokens": sizes.tools},
     ]
     for name, size in context_use.by_definition(session.tools.definitions).items():
         entry = {"kind": "toolDefinition", "id": f"toolDefinition:{name}", "label": name}
-        entries.append({**entry, "tokens": _tokens(size), "parentId": "toolDefinitions"})
+        entries.append({**entry, "tokens": session.tokens(size), "parentId": "toolDefinitions"})
     for name, size in context_use.by_tool(history.messages).items():
-        entries.append({"kind": "tool", "id": f"tool:{name}", "label": name, "tokens": _tokens(size)})
+        entries.append({"kind": "tool", "id": f"tool:{name}", "label": name, "tokens": session.tokens(size)})
     return {
         "contextAttribution": {
             "totalTokens": sizes.total,
@@ -96,7 +96,7 @@ async def heaviest(session: Session, params: HeaviestParams) -> dict[str, Any]:
     return {
         "totalTokens": session.context_sizes().total,
         "messages": [
-            {"id": w.id, "label": w.label, "role": w.role, "tokens": _tokens(w.size)}
+            {"id": w.id, "label": w.label, "role": w.role, "tokens": session.tokens(w.size)}
             for w in weights[: max(0, params.limit)]
         ],
     }
@@ -121,10 +121,6 @@ async def recompute(session: Session, params: RecomputeParams) -> dict[str, int]
 
 def _is_settled(session: Session) -> bool:
     return bool(session.journal.history.system or session.offer.size)
-
-
-def _tokens(size: int) -> int:
-    return size // CHARS_PER_TOKEN
 
 
 def _limits(session: Session) -> InfiniteSessions:
