@@ -16,6 +16,7 @@ from turnwright.protocol.events.tools import ToolComplete
 from turnwright.protocol.messages import Reply
 from turnwright.providers.base import ModelInfo, ModelRequest, Progress
 from turnwright.providers.scripted import Scripted, calls, text
+from turnwright.providers.transport import DIRECT, Route
 
 pytestmark = pytest.mark.anyio
 
@@ -87,7 +88,7 @@ class EndlessStream:
             progress.text("and on ")
             await anyio.sleep(0.001)
 
-    async def models(self) -> list[ModelInfo]:
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
         return []
 
     async def aclose(self) -> None:

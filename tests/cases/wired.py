@@ -1,6 +1,6 @@
 """A server with a scripted model, and clients that speak to it as apps do: JSON-RPC, and nothing else."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,17 @@ class _EventParams(wire.Wire):
     event: Raw
 
 
-class WireClient:
-    """One connection; keeps every event that it is sent."""
+Serves = Mapping[str, Callable[[dict[str, Any]], Awaitable[object]]]
+"""What a client does when the server calls one of its methods."""
 
-    def __init__(self, transport: Transport) -> None:
+
+class WireClient:
+    """One connection; keeps every event that it is sent, and does what `serves` says when it is called."""
+
+    def __init__(self, transport: Transport, serves: Serves | None = None) -> None:
         self.events: list[Event] = []
-        self.peer = Peer(transport, Router(_METHODS, self), name="client")
+        own = {name: _method(do) for name, do in (serves or {}).items()}
+        self.peer = Peer(transport, Router({**_METHODS, **own}, self), name="client")
         self._news = anyio.Event()
 
     async def call(self, method: str, **params: Any) -> Json:
@@ -56,6 +61,13 @@ class WireClient:
         with anyio.fail_after(5):
             while self.types.count(type) < times:
                 await self._news.wait()
+
+
+def _method(do: Callable[[dict[str, Any]], Awaitable[object]]) -> "Method[WireClient, Any]":
+    async def served(client: WireClient, params: dict[str, Any]) -> object:
+        return await do(params)
+
+    return Method(dict[str, Any], served)
 
 
 async def _take(client: WireClient, params: _EventParams) -> None:
@@ -95,9 +107,9 @@ class Server:
         self._opened.append(ours)
         return ours
 
-    def connect(self, transport: Transport | None = None) -> WireClient:
+    def connect(self, transport: Transport | None = None, serves: Serves | None = None) -> WireClient:
         """A client on a new connection, or on that one."""
-        client = WireClient(transport or self.open())
+        client = WireClient(transport or self.open(), serves)
         self._tasks.start_soon(client.peer.run)
         return client
 

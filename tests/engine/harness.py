@@ -28,6 +28,8 @@ Handler = Callable[[object], object]
 class Recorder:
     """A client: keeps every event, answers calls by `handlers`, and questions as they come by `on_event`."""
 
+    inference = None
+
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.handlers: dict[str, Handler] = {}

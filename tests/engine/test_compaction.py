@@ -10,7 +10,7 @@ import pytest
 from tests.cases.scene import Scene, scene
 from tests.engine.harness import Recorder, answer_everything, app_tools, say
 from turnwright.engine.compaction import INSTRUCTIONS
-from turnwright.engine.endpoint import Endpoint
+from turnwright.engine.endpoint import Endpoint, Routing, direct
 from turnwright.engine.runtime import Runtime
 from turnwright.errors import ProviderError
 from turnwright.protocol.envelope import parse
@@ -58,10 +58,10 @@ class Window:
         self._provider = provider
         self._window = window
 
-    async def find(self, options: SessionOptions, model: str | None) -> Endpoint:
+    async def find(self, options: SessionOptions, model: str | None, routing: Routing = direct) -> Endpoint:
         return Endpoint(self._provider, "m", "m", window=self._window)
 
-    async def models(self, options: SessionOptions) -> list[ModelInfo]:
+    async def models(self, options: SessionOptions, routing: Routing = direct) -> list[ModelInfo]:
         return await self._provider.models()
 
 

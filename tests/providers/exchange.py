@@ -9,6 +9,7 @@ from turnwright.errors import ProviderError
 from turnwright.protocol.messages import Message, Reply, ToolDefinition, User
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.openai_chat import OpenAIChat
+from turnwright.providers.transport import Route
 from turnwright.testing.chat_server import ChatServer
 
 KEY = "sk-do-not-show-this-key"
@@ -54,7 +55,7 @@ def request(
         conversation=conversation,
         epoch=epoch,
         stream=stream,
-        headers=headers,
+        route=Route(headers),
         reasoning_effort=reasoning_effort,
         vision=vision,
         answer_schema=answer_schema,

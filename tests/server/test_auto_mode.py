@@ -12,6 +12,7 @@ from turnwright.protocol.events.questions import AutoModeSwitchCompleted, AutoMo
 from turnwright.protocol.events.session import ModelChange, SessionError
 from turnwright.providers.base import ModelInfo
 from turnwright.providers.scripted import Scripted, Step, text
+from turnwright.providers.transport import DIRECT, Route
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +26,7 @@ class Offering(Scripted):
         super().__init__(steps)
         self._names = names
 
-    async def models(self) -> list[ModelInfo]:
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
         return [ModelInfo(name, name) for name in self._names]
 
 

@@ -13,6 +13,7 @@ from turnwright.protocol import wire
 from turnwright.protocol.messages import Reply, ToolCall, Usage
 from turnwright.providers.base import ModelInfo, ModelRequest, Progress
 from turnwright.providers.scripted import check_history
+from turnwright.providers.transport import DIRECT, Route
 
 NAME = "simulated"
 TOOLS = ("local", "local", "app", "app", "asks", "ask_user", "nonesuch")
@@ -97,7 +98,7 @@ class ProcessModel:
             if faults.strikes("cut", "the model's stream", 0.2):
                 raise ProviderError("the stream was cut", kind="connection", retryable=True)
 
-    async def models(self) -> list[ModelInfo]:
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
         return [ModelInfo(NAME, NAME)]
 
     async def aclose(self) -> None:

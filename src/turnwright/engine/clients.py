@@ -6,7 +6,9 @@ from typing import Protocol
 import anyio
 import msgspec
 
+from turnwright.engine.inference import Inference
 from turnwright.engine.journal import Journal
+from turnwright.errors import ProviderError
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.commands import (
     CapabilitiesChanged,
@@ -18,7 +20,12 @@ from turnwright.protocol.options import SessionOptions
 
 
 class Client(Protocol):
-    """One connection: takes events, answers calls."""
+    """One connection: takes events, answers calls, and may carry out model calls."""
+
+    @property
+    def inference(self) -> Inference | None:
+        """What takes model calls to the client, once it asked to carry them out."""
+        ...
 
     async def call(self, method: str, params: object, *, timeout: float | None = None) -> msgspec.Raw:
         """Ask the client. Raises RequestFailed, ConnectionClosed or TimeoutError."""
@@ -50,6 +57,7 @@ class Clients:
         self._journal = journal
         self._attached: list[Attachment] = []
         self._changed = anyio.Event()
+        self._is_carried = False
 
     def attach(self, client: Client, options: SessionOptions) -> None:
         """Send events to a client from here on; one that is attached already is only updated."""
@@ -59,6 +67,7 @@ class Clients:
                 attachment.options = options
                 break
         else:
+            self._is_carried = self._carrying() is not None
             attachment = Attachment(client, options, self._session_id)
             self._attached.append(attachment)
             self._journal.subscribers.append(attachment.publish)
@@ -109,6 +118,25 @@ class Clients:
     def any(self, wanted: Callable[[SessionOptions], bool]) -> bool:
         """Whether there is a client whose options fit."""
         return self.find(wanted) is not None
+
+    def carrier(self) -> Inference | None:
+        """The first client that carries out model calls itself; None: they are sent from here.
+
+        Raises ProviderError when the session had one that is gone: its requests may bear what is meant for
+        that client alone. One that attaches later decides anew.
+        """
+        found = self._carrying()
+        if found is None and self._is_carried:
+            raise ProviderError(
+                "the client that carries out this session's model calls is gone",
+                kind="connection",
+                sent=False,
+            )
+        self._is_carried = found is not None
+        return found
+
+    def _carrying(self) -> Inference | None:
+        return next((a.client.inference for a in self._attached if a.client.inference), None)
 
     def options(self) -> Iterator[SessionOptions]:
         """What each of them asked for, the first one first."""

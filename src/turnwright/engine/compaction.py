@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
+from turnwright.engine.routing import COMPACTION
 from turnwright.errors import ProviderError
 from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart, Trigger
 from turnwright.protocol.events.conversation import TurnEnd, TurnStart
@@ -135,20 +136,22 @@ class Compaction:
         """One request to the model, as a turn of its own; how many milliseconds it took."""
         s, history = self._s, self._s.journal.history
         asked = f"{INSTRUCTIONS}\n\n{instructions}" if instructions else INSTRUCTIONS
-        request = ModelRequest(
-            model=s.endpoint.wire_model,
-            system=history.system,
-            messages=[*history.messages[:cut], User(asked)],
-            tools=s.tools.definitions,
-            conversation=f"{s.id}/{AGENT}",
-            epoch=history.epoch,
-            headers=s.request_headers,
-            vision=s.endpoint.vision,
-        )
+        messages = [*history.messages[:cut], User(asked)]
+        system, epoch = history.system, history.epoch
         turn_id, sent = str(s.journal.state.compactions), _Sent()
         s.emit(TurnStart(turn_id), agent_id=AGENT)
         started = time.perf_counter()
         try:
+            request = ModelRequest(
+                model=s.endpoint.wire_model,
+                system=system,
+                messages=messages,
+                tools=s.tools.definitions,
+                conversation=f"{s.id}/{AGENT}",
+                epoch=epoch,
+                route=await s.route(agent=AGENT, interaction=COMPACTION),
+                vision=s.endpoint.vision,
+            )
             reply = await s.endpoint.provider.respond(request, sent)
             took = (time.perf_counter() - started) * 1000
             usage = tokens_used(reply.usage, took, s.model)

@@ -1,33 +1,48 @@
 """Which model answers, and who serves it."""
 
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import msgspec
 
-from turnwright.protocol.options import SessionOptions
+from turnwright.protocol.options import ProviderOptions, SessionOptions
 from turnwright.providers.base import ModelInfo, Provider
+from turnwright.providers.transport import DIRECT, Route
 
 DEFAULT_WINDOW = 128_000
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """A provider with one of its models; `window` is the context window in tokens."""
+    """A provider with one of its models; `window` is the context window in tokens.
+
+    `options` are those that the provider was opened with, None for one that was not opened by options.
+    """
 
     provider: Provider
     model: str
     wire_model: str
     window: int = DEFAULT_WINDOW
     vision: bool = True
+    options: ProviderOptions | None = None
+
+
+Routing = Callable[[ProviderOptions], Awaitable[Route]]
+"""Says how a request to a provider travels. Raises ProviderError when it can't."""
+
+
+async def direct(options: ProviderOptions) -> Route:
+    """Every request is sent from here, as the provider's options say."""
+    return DIRECT
 
 
 class Endpoints(Protocol):
     """Finds the endpoint that a session's options ask for."""
 
-    async def find(self, options: SessionOptions, model: str | None) -> Endpoint:
+    async def find(self, options: SessionOptions, model: str | None, routing: Routing = direct) -> Endpoint:
         """Raises ConfigError when nothing is configured, ProviderError when it can't be asked."""
         ...
 
-    async def models(self, options: SessionOptions) -> list[ModelInfo]:
+    async def models(self, options: SessionOptions, routing: Routing = direct) -> list[ModelInfo]:
         """The models that a session with these options could use. Raises as `find` does."""
         ...
 
@@ -39,9 +54,9 @@ class Fixed:
         self._provider = provider
         self._model = model
 
-    async def find(self, options: SessionOptions, model: str | None) -> Endpoint:
+    async def find(self, options: SessionOptions, model: str | None, routing: Routing = direct) -> Endpoint:
         name = model or self._model
         return Endpoint(self._provider, name, name)
 
-    async def models(self, options: SessionOptions) -> list[ModelInfo]:
+    async def models(self, options: SessionOptions, routing: Routing = direct) -> list[ModelInfo]:
         return await self._provider.models()

@@ -75,23 +75,23 @@ class Listener:
 async def call_model(s: "Session", listener: Listener) -> Reply:
     """Send the conversation and log the reply. Raises ProviderError, after saying what went wrong."""
     history, form = s.journal.history, s.run.form
-    request = ModelRequest(
-        model=s.endpoint.wire_model,
-        system=history.system,
-        messages=history.messages,
-        tools=s.tools.definitions,
-        conversation=s.id,
-        epoch=history.epoch,
-        stream=s.streaming,
-        headers=s.request_headers,
-        reasoning_effort=s.reasoning_effort,
-        vision=s.endpoint.vision,
-        answer_schema=form.schema if form and form.by_endpoint else None,
-        answer_only=form is not None and form.repairs > 0,
-    )
     s.emit(_usage_info(s))
     s.emit(ModelCallStart(s.run.turn_id, s.model))
     try:
+        request = ModelRequest(
+            model=s.endpoint.wire_model,
+            system=history.system,
+            messages=history.messages,
+            tools=s.tools.definitions,
+            conversation=s.id,
+            epoch=history.epoch,
+            stream=s.streaming,
+            route=await s.route(),
+            reasoning_effort=s.reasoning_effort,
+            vision=s.endpoint.vision,
+            answer_schema=form.schema if form and form.by_endpoint else None,
+            answer_only=form is not None and form.repairs > 0,
+        )
         reply = await s.endpoint.provider.respond(request, listener)
     except ProviderError as error:
         s.emit(

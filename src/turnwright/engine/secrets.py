@@ -24,9 +24,9 @@ class Secrets:
         """Take in more values; None and short ones are passed over."""
         self._values.update(value for value in values if value and len(value) >= SHORTEST)
 
-    def add_keys_of(self, provider: ProviderOptions | None) -> None:
-        """Take in the keys that an endpoint is reached with, those in its headers included."""
-        if provider is not None:
+    def add_keys_of(self, *providers: ProviderOptions | None) -> None:
+        """Take in the keys that endpoints are reached with, those in their headers included."""
+        for provider in filter(None, providers):
             self.add(provider.api_key, provider.bearer_token)
             self.add(*(v for name, v in (provider.headers or {}).items() if _SECRET_HEADER.search(name)))
 

@@ -10,6 +10,7 @@ import msgspec
 from anyio.abc import TaskGroup
 
 from turnwright import __version__
+from turnwright.engine import routing
 from turnwright.engine.approvals import Approvals
 from turnwright.engine.asking import Asking
 from turnwright.engine.checkout import context_of
@@ -26,6 +27,7 @@ from turnwright.engine.instructions import find as find_instructions
 from turnwright.engine.journal import Journal
 from turnwright.engine.offer import Offer
 from turnwright.engine.permissions import Permissions, Verdict
+from turnwright.engine.provider_registry import Registry
 from turnwright.engine.questions import Questions
 from turnwright.engine.rules import Rule, Rules
 from turnwright.engine.run import Run
@@ -44,8 +46,10 @@ from turnwright.protocol.events.session import (
 )
 from turnwright.protocol.events.tools import ToolPartial
 from turnwright.protocol.identity import Identity
-from turnwright.protocol.options import OptionChanges, SessionOptions
+from turnwright.protocol.options import ModelOptions, OptionChanges, ProviderOptions, SessionOptions
 from turnwright.protocol.permissions import PermissionRequest
+from turnwright.providers.base import ModelInfo
+from turnwright.providers.transport import Route
 from turnwright.tools.base import Call, Tool
 
 USER_AGENT = f"turnwright/{__version__}"
@@ -98,7 +102,7 @@ class Session:
         self.identity: Identity | None = None
         self._environment = environment
         self.secrets = secrets
-        secrets.add_keys_of(options.provider)
+        secrets.add_keys_of(options.provider, *(options.providers or ()))
         secrets.add(options.git_hub_token)
         self.inbox = Inbox()
         self.questions = Questions(journal)
@@ -159,7 +163,7 @@ class Session:
             value = getattr(options, name)
             if name not in OF_A_CLIENT and value is not None and value != getattr(DEFAULTS, name):
                 setattr(self.options, name, value)
-        self.secrets.add_keys_of(options.provider)
+        self.secrets.add_keys_of(options.provider, *(options.providers or ()))
         if options.model:
             self._model = options.model
         if options.working_directory:
@@ -203,6 +207,10 @@ class Session:
         agent = {"User-Agent": f"{USER_AGENT} {name}"} if name else {}
         return {**agent, **self.run.headers}
 
+    async def route(self, *, agent: str | None = None, interaction: str = routing.CONVERSATION) -> Route:
+        """The way of the next model call. Raises ProviderError, and then nothing was sent."""
+        return await routing.route(self, self.endpoint.options, agent=agent, interaction=interaction)
+
     @property
     def tools(self) -> Toolset:
         """The tools on offer, as they were settled last."""
@@ -235,17 +243,33 @@ class Session:
     async def ensure_endpoint(self) -> None:
         """Find who answers, when it isn't known yet or the model was changed. Raises ConfigError."""
         if self._endpoint is None or self._endpoint_key != self._wanted_endpoint():
-            self._endpoint = await self._endpoints.find(self.options, self._model)
+            self._endpoint = await self._endpoints.find(self.options, self._model, self._route_to)
             self._model = self._endpoint.model
             self._endpoint_key = self._wanted_endpoint()
 
     async def offers(self, model: str) -> bool:
         """Whether the endpoint in use lists a model of that name, now. Raises ProviderError."""
-        return any(info.id == model for info in await self.endpoint.provider.models())
+        route = await self.route()
+        return any(info.id == model for info in await self.endpoint.provider.models(route))
+
+    async def models(self) -> list[ModelInfo]:
+        """The models that the session can switch to. Raises ConfigError or ProviderError."""
+        return await self._endpoints.models(self.options, self._route_to)
+
+    def add_providers(self, providers: Sequence[ProviderOptions], models: Sequence[ModelOptions]) -> None:
+        """Name more providers and models. Raises ConfigError naming the field; nothing has changed then."""
+        options = self.options
+        Registry(options.providers, options.models).add(providers, models)
+        self.secrets.add_keys_of(*providers)
+        options.providers = [*(options.providers or ()), *providers]
+        options.models = [*(options.models or ()), *models]
+
+    async def _route_to(self, provider: ProviderOptions) -> Route:
+        return await routing.route(self, provider)
 
     def _wanted_endpoint(self) -> object:
-        options = self.options
-        return self._model, options.provider, options.git_hub_token, options.model_capabilities
+        o = self.options
+        return self._model, o.provider, o.providers, o.models, o.git_hub_token, o.model_capabilities
 
     def switch_model(
         self, model: str, reasoning_effort: str | None = None, capabilities: dict[str, Any] | None = None
@@ -287,8 +311,10 @@ class Session:
 
     def _environment_of_tools(self) -> dict[str, str]:
         """The environment less what holds a key of the session's own endpoint."""
-        provider = self.options.provider
-        keys = {provider.api_key, provider.bearer_token} - {None, ""} if provider else set[str | None]()
+        own = (self.options.provider, *(self.options.providers or ()))
+        keys = {
+            key for provider in own if provider for key in (provider.api_key, provider.bearer_token) if key
+        }
         return {name: value for name, value in self._environment.items() if value not in keys}
 
     async def permit(self, request: PermissionRequest, hook: str | None) -> Verdict:

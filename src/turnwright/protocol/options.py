@@ -44,7 +44,7 @@ class AzureOptions(Wire):
 
 
 class ProviderOptions(Wire):
-    """A model endpoint of the user's own."""
+    """A model endpoint of the user's own; of several, each has a name."""
 
     base_url: str
     type: Literal["openai", "azure", "anthropic"] = "openai"
@@ -58,7 +58,31 @@ class ProviderOptions(Wire):
     model_id: str | None = None
     wire_model: str | None = None
     max_prompt_tokens: int | None = None
+    max_context_window_tokens: int | None = None
     max_output_tokens: int | None = None
+
+
+class ModelOptions(Wire):
+    """A model of a named provider; sessions select it as `provider/id`.
+
+    `wire_model` is what the provider calls it, by default `id`; `model_id` the well-known model that it is,
+    by which its limits and prices are found. Limits are in tokens.
+    """
+
+    id: str
+    provider: str
+    wire_model: str | None = None
+    model_id: str | None = None
+    name: str | None = None
+    max_prompt_tokens: int | None = None
+    max_context_window_tokens: int | None = None
+    max_output_tokens: int | None = None
+    capabilities: dict[str, Any] | None = None
+
+    @property
+    def selection(self) -> str:
+        """The name under which a session selects it."""
+        return f"{self.provider}/{self.id}"
 
 
 class InfiniteSessions(Wire):
@@ -99,6 +123,8 @@ class SessionOptions(Wire):
     excluded_tools: list[str] | None = None
     system_message: SystemMessageOptions | None = None
     provider: ProviderOptions | None = None
+    providers: list[ProviderOptions] | None = None
+    models: list[ModelOptions] | None = None
     git_hub_token: str | None = None
     request_permission: bool = False
     request_user_input: bool = False

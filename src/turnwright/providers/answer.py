@@ -1,6 +1,6 @@
 """Reading a response into a reply, as a stream or whole, whichever the server sent."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import anyio
 
@@ -9,12 +9,9 @@ from turnwright.protocol.messages import Reply
 from turnwright.protocol.wire import Json, loads
 from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.failures import call_id, refusal, stream_error
-from turnwright.providers.http import read_all
 from turnwright.providers.loose import an_object
 from turnwright.providers.sse import EventParser, ServerSentEvent
-
-if TYPE_CHECKING:
-    from aiohttp import ClientResponse
+from turnwright.providers.transport import Response
 
 _LARGEST_REFUSAL = 64 * 1024
 _TRAILER_WAIT = 0.2
@@ -44,7 +41,7 @@ class ReplyBuilder(Protocol):
 class Answer:
     """A response of `endpoint` that is still to be read."""
 
-    def __init__(self, endpoint: Endpoint, response: "ClientResponse") -> None:
+    def __init__(self, endpoint: Endpoint, response: Response) -> None:
         self._endpoint = endpoint
         self._response = response
 
@@ -52,12 +49,12 @@ class Answer:
         """Raise the ProviderError that the server's refusal means, if it is one."""
         status = self._response.status
         if not 200 <= status < 300:
-            body = await read_all(self._response, _LARGEST_REFUSAL)
+            body = await self._response.read(_LARGEST_REFUSAL)
             raise refusal(self._endpoint, status, self._response.headers, body)
 
     async def json(self) -> Json:
         """Return the whole body, decoded. Raises ProviderError."""
-        return self._decoded(await read_all(self._response))
+        return self._decoded(await self._response.read())
 
     async def read_into(self, builder: ReplyBuilder) -> None:
         """Feed `builder` until the reply is complete. Raises ProviderError when it doesn't get there."""
@@ -69,7 +66,7 @@ class Answer:
             raise self._failure("answered without a reply")
 
     async def _read_whole(self, builder: ReplyBuilder) -> None:
-        body = await read_all(self._response)
+        body = await self._response.read()
         if not body.lstrip().startswith((b"data:", b"event:", b":")):
             self._feed(builder, self._decoded(body), body.decode(errors="replace"))
             return
@@ -79,33 +76,29 @@ class Answer:
             raise self._cut()
 
     async def _read_stream(self, builder: ReplyBuilder) -> None:
-        import aiohttp
-
         parser = EventParser()
         done = False
         try:
-            async for chunk in self._response.content.iter_any():
+            async for chunk in self._response.pieces:
                 done = self._take(builder, parser.feed(chunk))
                 if done:
                     break
-        except (aiohttp.ClientError, OSError):
-            if not builder.finished:
+        except ProviderError as error:
+            if error.kind != "connection" or not builder.finished:
                 raise
         except ValueError as error:
             raise self._failure(f"sent what can't be read: {error}", broken=True) from error
         if done:
-            if not self._response.content.at_eof():
+            if not self._response.at_end():
                 await self._read_trailer()
         elif not self._take(builder, parser.finish()) and not builder.finished:
             raise self._cut()
 
     async def _read_trailer(self) -> None:
-        import aiohttp
-
         try:
             with anyio.move_on_after(_TRAILER_WAIT):
-                await read_all(self._response)
-        except (aiohttp.ClientError, OSError):
+                await self._response.read()
+        except ProviderError:
             return
 
     def _take(self, builder: ReplyBuilder, events: list[ServerSentEvent]) -> bool:

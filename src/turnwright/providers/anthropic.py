@@ -7,7 +7,7 @@ from turnwright.providers.anthropic_messages import MessagesConversation, encode
 from turnwright.providers.anthropic_reply import MessagesReply
 from turnwright.providers.api import Api, ApiProvider
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.http import CONNECT_TIMEOUT, READ_TIMEOUT
+from turnwright.providers.transport import CONNECT_TIMEOUT, READ_TIMEOUT
 
 VERSION = "2023-06-01"
 

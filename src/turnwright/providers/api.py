@@ -11,8 +11,9 @@ from turnwright.providers.base import ModelInfo, ModelRequest, Progress
 from turnwright.providers.conversation import C, Conversations
 from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.failures import call_id
-from turnwright.providers.http import CONNECT_TIMEOUT, READ_TIMEOUT, HttpClient
+from turnwright.providers.http import HttpClient
 from turnwright.providers.model_list import model_list
+from turnwright.providers.transport import CONNECT_TIMEOUT, DIRECT, READ_TIMEOUT, Route
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,12 @@ class ApiProvider(Generic[C]):
 
     async def respond(self, request: ModelRequest, progress: Progress) -> Reply:
         """Carry out one model call. Raises ProviderError; cancellation closes the connection."""
-        api, endpoint = self._api, self._endpoint_for(request)
+        api, endpoint = self._api, self._endpoint_for(request.route)
         conversation = self._conversations.of(request)
         body = api.encode(request, conversation)
         builder = api.builder(request, progress if request.stream else None)
-        async with self._http.request(
+        transport = request.route.transport or self._http
+        async with transport.request(
             endpoint, "POST", api.path(request), body=body, on_sent=progress.sent
         ) as response:
             answer = Answer(endpoint, response)
@@ -63,10 +65,11 @@ class ApiProvider(Generic[C]):
             await answer.read_into(builder)
             return builder.reply(taken=conversation.call_ids, provider_call_id=call_id(response.headers))
 
-    async def models(self) -> list[ModelInfo]:
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
         """The models on offer, in the server's order. Raises ProviderError."""
-        async with self._http.request(self._endpoint, "GET", self._api.models_path) as response:
-            answer = Answer(self._endpoint, response)
+        endpoint, transport = self._endpoint_for(route), route.transport or self._http
+        async with transport.request(endpoint, "GET", self._api.models_path) as response:
+            answer = Answer(endpoint, response)
             await answer.require_success()
             return model_list(await answer.json())
 
@@ -74,10 +77,10 @@ class ApiProvider(Generic[C]):
         """Close all connections."""
         await self._http.aclose()
 
-    def _endpoint_for(self, request: ModelRequest) -> Endpoint:
-        if not request.headers:
+    def _endpoint_for(self, route: Route) -> Endpoint:
+        if not route.headers:
             return self._endpoint
         try:
-            return self._endpoint.with_headers(request.headers)
+            return self._endpoint.with_headers(route.headers)
         except ConfigError as error:
             raise ProviderError(str(error), sent=False) from error

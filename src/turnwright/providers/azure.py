@@ -8,7 +8,7 @@ from turnwright.providers.api import Api, ApiProvider
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.conversation import C
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.http import CONNECT_TIMEOUT, READ_TIMEOUT
+from turnwright.providers.transport import CONNECT_TIMEOUT, READ_TIMEOUT
 
 
 class AzureOpenAI(ApiProvider[C]):

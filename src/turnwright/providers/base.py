@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import msgspec
 
 from turnwright.protocol.messages import Message, Reply, ToolDefinition
+from turnwright.providers.transport import DIRECT, Route
 
 __all__ = ["ModelInfo", "ModelRequest", "Progress", "Provider", "Reply"]
 
@@ -15,8 +16,9 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
     `messages` is append-only: while `epoch` and `conversation` are as before, it starts with the very
     messages of the last request, so a provider may keep what it encoded. `conversation` identifies the
-    session or sub-agent. Without `vision` pictures are left out. An answer, which is any reply without calls,
-    should fit `answer_schema`; with `answer_only` there should be no calls. Both are wishes: servers differ.
+    session or sub-agent. `route` says with which headers and by whom it is sent. Without `vision` pictures
+    are left out. An answer, which is any reply without calls, should fit `answer_schema`; with `answer_only`
+    there should be no calls. Both are wishes: servers differ.
     """
 
     model: str
@@ -26,7 +28,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
     conversation: str
     epoch: int = 0
     stream: bool = False
-    headers: Mapping[str, str] = {}
+    route: Route = DIRECT
     reasoning_effort: str | None = None
     vision: bool = True
     answer_schema: Mapping[str, Any] | None = None
@@ -67,7 +69,7 @@ class Provider(Protocol):
         """Carry out one model call. Raises ProviderError; cancellation closes the request."""
         ...
 
-    async def models(self) -> list[ModelInfo]:
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
         """The models on offer. Raises ProviderError."""
         ...
 

@@ -28,6 +28,7 @@ from turnwright.providers.embedded_reply import (
     parse,
 )
 from turnwright.providers.embedded_schema import reply_schema
+from turnwright.providers.transport import DIRECT, Route
 
 THREADS = "TURNWRIGHT_LOCAL_THREADS"
 
@@ -56,7 +57,7 @@ class Embedded:
         generated = await generation.run(reply_schema(() if only_answer else request.tools, wanted))
         return _reply(parse(generated.text, as_json=wanted is not None), generated)
 
-    async def models(self) -> list[ModelInfo]:
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
         """The one model there is, installed or not."""
         return [
             ModelInfo(

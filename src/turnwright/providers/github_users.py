@@ -5,7 +5,7 @@ from turnwright.protocol import wire
 from turnwright.protocol.identity import Identity
 from turnwright.protocol.wire import Wire
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.http import HttpClient, read_all
+from turnwright.providers.http import HttpClient
 
 PATH = "copilot_internal/user"
 LONGEST_BODY = 64 * 1024
@@ -41,7 +41,7 @@ class GitHubUsers:
     async def _ask(self, token: str) -> Identity | None:
         endpoint = Endpoint.at(self._url, name="github", token=token)
         async with self._http.request(endpoint, "GET", PATH) as response:
-            body = await read_all(response, LONGEST_BODY)
+            body = await response.read(LONGEST_BODY)
             if response.status == 401:
                 said = endpoint.mask(body.decode(errors="replace"))
                 raise ConfigError(f"Failed to fetch Copilot user info: 401 Unauthorized: {said}")

@@ -1,28 +1,24 @@
 """HTTP to a model server: one pool of connections, and the truth about what was sent."""
 
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 import anyio
 
-from turnwright import __version__
 from turnwright.errors import ProviderError
 from turnwright.providers.endpoint import Endpoint
+from turnwright.providers.transport import CONNECT_TIMEOUT, READ_TIMEOUT, Response, request_headers
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
 
     from turnwright.providers.upload import Upload
 
-CONNECT_TIMEOUT = 10.0
-READ_TIMEOUT = 300.0
 CONNECT_BACKOFF = (0.1, 0.3)
 """Seconds before each further attempt to connect."""
-
-LARGEST_ANSWER = 64 * 1024 * 1024
 
 
 class HttpClient:
@@ -45,23 +41,19 @@ class HttpClient:
         *,
         body: bytes = b"",
         on_sent: Callable[[], None] = lambda: None,
-    ) -> AsyncGenerator["ClientResponse"]:
-        """Send one request and give its response, whatever the status; leaving closes what wasn't read.
+    ) -> AsyncGenerator[Response]:
+        """Send one request and give its response; see `Transport.request`.
 
-        `on_sent` is called once, when the first bytes were written to the server's connection; a request
-        without a body, which asks for nothing but data, has no such moment. Attempts to connect are
-        repeated, a request that was sent never is. Raises ProviderError of kind connection, also for what
-        fails while the caller reads.
+        `on_sent` is called when the first bytes were written to the server's connection. Attempts to connect
+        are repeated.
         """
-        import aiohttp
-
         from turnwright.providers.upload import Upload
 
         response = await self._send(endpoint, method, path, Upload(body, on_sent) if body else None)
+        content = response.content
+        pieces = _Pieces(content.iter_any(), lambda error: self._broken(endpoint, error))
         try:
-            yield response
-        except (aiohttp.ClientError, OSError) as error:
-            raise self._broken(endpoint, error) from error
+            yield Response(response.status, response.headers, pieces, content.at_eof)
         finally:
             response.close()
 
@@ -85,7 +77,7 @@ class HttpClient:
                     method,
                     endpoint.to(path),
                     data=upload,
-                    headers=_headers(endpoint),
+                    headers=request_headers(endpoint),
                     proxy=proxy,
                     # A redirection would be a second request, and could carry the key elsewhere.
                     allow_redirects=False,
@@ -122,18 +114,23 @@ class HttpClient:
         return ProviderError(text, kind="connection", retryable=True, detail=detail)
 
 
-async def read_all(response: "ClientResponse", limit: int = LARGEST_ANSWER) -> bytes:
-    """Return the rest of a response's body, at most `limit` bytes of it."""
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) >= limit:
-            break
-    return bytes(body[:limit])
+class _Pieces:
+    """A response's body as it comes, with aiohttp's errors made ours."""
 
+    def __init__(self, pieces: AsyncIterator[bytes], broken: Callable[[Exception], ProviderError]) -> None:
+        self._pieces = pieces
+        self._broken = broken
 
-def _headers(endpoint: Endpoint) -> dict[str, str]:
-    return {"accept-encoding": "identity", "user-agent": f"turnwright/{__version__}", **endpoint.headers}
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        import aiohttp
+
+        try:
+            return await anext(self._pieces)
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._broken(error) from error
 
 
 def _proxy_for(endpoint: Endpoint) -> str | None:

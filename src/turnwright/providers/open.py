@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from turnwright.errors import ConfigError
 from turnwright.protocol.options import ProviderOptions
 from turnwright.providers.base import Provider
@@ -16,29 +18,33 @@ if TYPE_CHECKING:
 _VERSION = re.compile(r"[\w.-]+")
 
 
-def check_provider(options: ProviderOptions) -> None:
-    """Look for what can't work in a provider's options; nothing is sent. Raises ConfigError naming it."""
-    _check("baseUrl", options.base_url)
-    _check("headers", headers=options.headers or {})
+def check_provider(options: ProviderOptions, where: str = "provider") -> None:
+    """Look for what can't work in a provider's options; nothing is sent. Raises ConfigError naming the field,
+    as one of `where`.
+    """
+    _check(f"{where}.baseUrl", options.base_url)
+    _check(f"{where}.headers", headers=options.headers or {})
     for field, secret in (("apiKey", options.api_key), ("bearerToken", options.bearer_token)):
         if secret is not None and not secret.strip().isprintable():
-            raise ConfigError(f"provider.{field}: holds a control character")
+            raise ConfigError(f"{where}.{field}: holds a control character")
     if options.type == "anthropic" and options.wire_api == "responses":
-        raise ConfigError("provider.wireApi: 'responses' is an API of openai and azure, not of 'anthropic'")
+        raise ConfigError(f"{where}.wireApi: 'responses' is an API of openai and azure, not of 'anthropic'")
     version = options.azure.api_version if options.azure else None
     if version is not None and not _VERSION.fullmatch(version):
-        raise ConfigError("provider.azure.apiVersion: must be a version such as 2024-10-21")
+        raise ConfigError(f"{where}.azure.apiVersion: must be a version such as 2024-10-21")
     for field, bound in (
         ("maxPromptTokens", options.max_prompt_tokens),
         ("maxOutputTokens", options.max_output_tokens),
     ):
         if bound is not None and bound < 1:
-            raise ConfigError(f"provider.{field}: must be at least 1")
+            raise ConfigError(f"{where}.{field}: must be at least 1")
 
 
 def open_provider(options: ProviderOptions) -> Provider:
     """The provider that the options describe; nothing is sent yet. Raises ConfigError naming the field."""
     check_provider(options)
+    if options.has_bearer_token_provider:  # each request brings a token, which goes before keys that last
+        options = msgspec.structs.replace(options, api_key=None, bearer_token=None)
     match options.type:
         case "anthropic":
             return _anthropic(options)
@@ -117,4 +123,4 @@ def _check(field: str, base_url: str = "http://localhost", headers: Mapping[str,
     try:
         Endpoint.at(base_url, name=field, headers=headers)
     except ConfigError as error:
-        raise ConfigError(f"provider.{field}: {error}") from error
+        raise ConfigError(f"{field}: {error}") from error

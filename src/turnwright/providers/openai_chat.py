@@ -8,7 +8,7 @@ from turnwright.providers.api import Api, ApiProvider
 from turnwright.providers.chat_messages import ChatConversation, encode_request
 from turnwright.providers.chat_reply import ChatReply
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.http import CONNECT_TIMEOUT, READ_TIMEOUT
+from turnwright.providers.transport import CONNECT_TIMEOUT, READ_TIMEOUT
 
 
 def chat_api(*, format_is_of_answers: bool) -> Api[ChatConversation]:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from turnwright.providers.api import Api, ApiProvider
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.http import CONNECT_TIMEOUT, READ_TIMEOUT
 from turnwright.providers.responses_input import ResponsesConversation, encode_request, source
 from turnwright.providers.responses_reply import ResponsesReply
+from turnwright.providers.transport import CONNECT_TIMEOUT, READ_TIMEOUT
 
 
 def responses_api(max_output_tokens: int | None) -> Api[ResponsesConversation]:

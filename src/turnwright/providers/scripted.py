@@ -9,6 +9,7 @@ import msgspec
 from turnwright.errors import ProviderError
 from turnwright.protocol.messages import Assistant, Message, Reply, ToolCall, ToolOutput, Usage, User
 from turnwright.providers.base import ModelInfo, ModelRequest, Progress
+from turnwright.providers.transport import DIRECT, Route
 
 Step = Reply | ProviderError | Callable[[ModelRequest], Awaitable[Reply]]
 
@@ -51,7 +52,7 @@ class Scripted:
         await self._stream(reply.content, progress)
         return reply
 
-    async def models(self) -> list[ModelInfo]:
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
         return [ModelInfo("scripted", "Scripted")]
 
     async def aclose(self) -> None:

@@ -4,6 +4,7 @@ import logging
 
 from msgspec import Raw
 
+from turnwright.engine.inference import Inference
 from turnwright.engine.runtime import Runtime
 from turnwright.engine.summary import Lifecycle
 from turnwright.protocol.envelope import Event
@@ -24,6 +25,7 @@ class Connection:
         self.settings = settings
         self.authenticated = settings.connection_token is None
         self.connected = False
+        self.inference: Inference | None = None
         self.peer = Peer(transport, Router(METHODS, self), name=name)
 
     async def serve(self) -> None:
@@ -33,6 +35,8 @@ class Connection:
             await self.peer.run()
         finally:
             self.runtime.lifecycle.remove(self._lifecycle)
+            if self.inference is not None:
+                self.inference.close()
             for session in tuple(self.runtime.sessions.values()):
                 session.clients.detach(self)
 

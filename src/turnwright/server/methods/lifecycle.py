@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from turnwright.engine.provider_registry import Registry
 from turnwright.engine.session import Session
 from turnwright.errors import SessionNotFound
 from turnwright.protocol.options import SessionOptions
 from turnwright.protocol.wire import Wire
 from turnwright.server.methods.base import Empty, Methods, SessionParams
+from turnwright.server.methods.provider import check_named
 
 if TYPE_CHECKING:
     from turnwright.server.connection import Connection
@@ -39,6 +41,9 @@ def _check(options: SessionOptions) -> None:
         from turnwright.providers.open import check_provider
 
         check_provider(options.provider)
+    if options.providers or options.models:
+        check_named(options.providers or [])
+        Registry(options.providers, options.models)
 
 
 @methods.runtime("session.create", SessionOptions, inline=True)

@@ -1,14 +1,11 @@
 """Which model answers."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from turnwright.engine.session import Session
 from turnwright.protocol.events.session import ModelChange
 from turnwright.server.methods.base import Methods, SessionParams
 from turnwright.server.methods.models import describe
-
-if TYPE_CHECKING:
-    from turnwright.server.connection import Connection
 
 methods = Methods()
 METHODS = methods.table
@@ -55,8 +52,7 @@ async def set_reasoning_effort(session: Session, params: EffortParams) -> dict[s
     return {"reasoningEffort": params.reasoning_effort}
 
 
-@methods.runtime("session.model.list", SessionParams)
-async def listing(connection: "Connection", params: SessionParams) -> dict[str, Any]:
-    """The models of the endpoint that the session uses."""
-    options = connection.runtime.find(params.session_id).options
-    return {"list": [describe(info) for info in await connection.runtime.endpoints.models(options)]}
+@methods.session("session.model.list", SessionParams)
+async def listing(session: Session, params: SessionParams) -> dict[str, Any]:
+    """The models that the session can switch to: of the endpoint that it uses, and of its named providers."""
+    return {"list": [describe(info) for info in await session.models()]}

@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from turnwright.protocol.options import SessionOptions
+from turnwright.engine.inference import Origin
+from turnwright.protocol.options import ProviderOptions, SessionOptions
 from turnwright.protocol.wire import Wire
 from turnwright.providers.base import ModelInfo
+from turnwright.providers.transport import Route
 from turnwright.server.methods.base import Methods
 
 if TYPE_CHECKING:
@@ -24,7 +26,13 @@ class ListParams(Wire):
 async def listing(connection: "Connection", params: ListParams) -> dict[str, Any]:
     """The models of the endpoint that sessions use when they bring none."""
     options = SessionOptions(git_hub_token=params.git_hub_token)
-    return {"models": [describe(info) for info in await connection.runtime.endpoints.models(options)]}
+
+    async def routing(provider: ProviderOptions) -> Route:
+        inference = connection.inference
+        return Route(transport=inference.transport(Origin()) if inference else None)
+
+    found = await connection.runtime.endpoints.models(options, routing)
+    return {"models": [describe(info) for info in found]}
 
 
 def describe(info: ModelInfo) -> dict[str, Any]:

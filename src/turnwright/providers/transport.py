@@ -1,0 +1,86 @@
+"""How a request gets to a model server and its answer back, whoever carries it."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+import msgspec
+
+from turnwright import __version__
+from turnwright.providers.endpoint import Endpoint
+
+CONNECT_TIMEOUT = 10.0
+READ_TIMEOUT = 300.0
+"""Seconds of silence after which an answer is given up."""
+
+LARGEST_ANSWER = 64 * 1024 * 1024
+
+
+class Response:
+    """An answer: its status, its headers (lower-case names find them), and its body as it comes.
+
+    Reading `pieces` raises ProviderError when the answer breaks off; `at_end` tells whether all of them were
+    read.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        headers: Mapping[str, str],
+        pieces: AsyncIterator[bytes],
+        at_end: Callable[[], bool],
+    ) -> None:
+        self.status = status
+        self.headers = headers
+        self.pieces = pieces
+        self.at_end = at_end
+
+    @property
+    def content_type(self) -> str:
+        """The media type, without its parameters."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    async def read(self, limit: int = LARGEST_ANSWER) -> bytes:
+        """Return the rest of the body, at most `limit` bytes of it."""
+        body = bytearray()
+        async for piece in self.pieces:
+            body += piece
+            if len(body) >= limit:
+                break
+        return bytes(body[:limit])
+
+
+class Transport(Protocol):
+    """Carries requests."""
+
+    def request(
+        self,
+        endpoint: Endpoint,
+        method: str,
+        path: str,
+        *,
+        body: bytes = b"",
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> AbstractAsyncContextManager[Response]:
+        """Send one request and give its response, whatever the status; leaving gives up what wasn't read.
+
+        `on_sent` is called once, when the server has begun to get the request; one without a body, which asks
+        for nothing but data, has no such moment. A request that was sent is never repeated. Raises
+        ProviderError of kind connection.
+        """
+        ...
+
+
+class Route(msgspec.Struct, frozen=True):
+    """How one request travels: `headers` besides the provider's own, and its carrier, if not the provider."""
+
+    headers: Mapping[str, str] = {}
+    transport: Transport | None = None
+
+
+DIRECT = Route()
+
+
+def request_headers(endpoint: Endpoint) -> dict[str, str]:
+    """The headers of a request to `endpoint`, but for those that tell of its body."""
+    return {"accept-encoding": "identity", "user-agent": f"turnwright/{__version__}", **endpoint.headers}
