@@ -75,6 +75,7 @@ def parser() -> Parser:
     _add_serve(commands)
     _add_sessions(commands)
     _add_audit(commands)
+    _add_recordings(commands)
     _add_models(commands)
     doctor = _command(commands, "doctor", "say what is configured, what is missing and what to do")
     doctor.add_argument("--probe", action="store_true", help="also ask the endpoint for its models")
@@ -110,6 +111,9 @@ def _add_run(main: Parser) -> None:
         "--stream", action=argparse.BooleanOptionalAction, help="let the endpoint stream its replies"
     )
     _add_durability(run)
+    run.add_argument(
+        "--record", type=Path, metavar="FILE", help="write what the model was told and replied to a file"
+    )
     mode = run.add_mutually_exclusive_group()
     mode.add_argument("--mode", choices=MODES, help="plan first, ask as you go, or go on to the end")
     mode.add_argument(
@@ -128,9 +132,14 @@ def _add_run(main: Parser) -> None:
         "Reading in the folder is allowed. Writing and running are asked for on a terminal, and denied "
         "without one. A rule is KIND or KIND(ARGUMENT): write, 'shell(git:*)', 'read(docs/**)'.",
     )
-    allow.add_argument("--allow-all", action="store_true", help="allow everything that no rule denies")
-    allow.add_argument("--allow-tool", action="append", default=[], metavar="RULE", help="allow it unasked")
-    allow.add_argument("--deny-tool", action="append", default=[], metavar="RULE", help="never allow it")
+    _add_rules(allow)
+
+
+# argparse gives the class no public name.
+def _add_rules(to: argparse._ActionsContainer) -> None:  # pyright: ignore[reportPrivateUsage]
+    to.add_argument("--allow-all", action="store_true", help="allow everything that no rule denies")
+    to.add_argument("--allow-tool", action="append", default=[], metavar="RULE", help="allow it unasked")
+    to.add_argument("--deny-tool", action="append", default=[], metavar="RULE", help="never allow it")
 
 
 # argparse gives the class no public name.
@@ -176,6 +185,36 @@ def _add_audit(commands: Commands) -> None:
     audit = _command(commands, "audit", "check logs: is every turn and call accounted for")
     audit.add_argument("log", nargs="?", metavar="ID|PATH", help="one session, or a log elsewhere; else all")
     audit.add_argument("--json", action="store_true", help="one JSON object on each line, one line a log")
+
+
+def _add_recordings(commands: Commands) -> None:
+    record = _command(commands, "record", "write what a session's model was told and replied to a file")
+    record.add_argument("id", metavar="ID", help="a session's id, or the start of it")
+    record.add_argument("-o", "--output", type=Path, metavar="FILE", help="the file; else stdout")
+    replay = _command(commands, "replay", "run a recording again without a model; show the first difference")
+    replay.add_argument("file", type=Path, metavar="FILE", help="what `turnwright record` wrote")
+    replay.add_argument("-C", dest="folder", type=Path, metavar="DIR", help="work in this folder")
+    replay.add_argument(
+        "--tools",
+        choices=("recorded", "run"),
+        default="recorded",
+        help="give the recorded results of calls (the default), or run the tools",
+    )
+    replay.add_argument(
+        "--system",
+        choices=("own", "recorded"),
+        default="own",
+        help="the system prompt as it is now (the default), or the recorded one",
+    )
+    replay.add_argument(
+        "--from",
+        dest="fork",
+        type=int,
+        metavar="N",
+        help="let a model go on from the N-th request; see --model",
+    )
+    replay.add_argument("--model", help="the model that goes on; else the configured one")
+    _add_rules(replay)
 
 
 def _add_models(commands: Commands) -> None:

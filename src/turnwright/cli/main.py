@@ -56,6 +56,14 @@ def _dispatch(argv: Sequence[str]) -> int:
             from turnwright.cli import audit
 
             return audit.main(given)
+        case "record":
+            from turnwright.cli import recordings
+
+            return recordings.record(given)
+        case "replay":
+            from turnwright.cli import recordings
+
+            return recordings.main(given)
         case "models":
             from turnwright.cli import models
 

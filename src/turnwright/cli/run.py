@@ -50,7 +50,13 @@ def main(given: Namespace) -> int:
         for warning in task.warnings:
             tell(f"turnwright: {warning}")
         with terminal() as person:
-            return anyio.run(Run(task, given.output_format, person).carry_out)
+            run = Run(task, given.output_format, person)
+            status = anyio.run(run.carry_out)
+        if given.record is not None and run.session_id is not None:
+            from turnwright.cli import recordings
+
+            recordings.write(run.session_id, from_environment(os.environ), given.record)
+        return status
     except TurnwrightError as error:
         if given.output_format == "json":
             show(wire.encode(Outcome().as_object(None, error)).decode())
@@ -70,6 +76,7 @@ class Run:
             self._hearers.append(Progress(tell).hear)
         if output_format == "stream-json":
             self._hearers.append(lambda event: show(event.encoded.decode()))
+        self.session_id: str | None = None
         self._signal: int | None = None
         self._reader_left = anyio.Event()
 
@@ -82,6 +89,7 @@ class Run:
             ) as client,
             await self._open(client) as session,
         ):
+            self.session_id = session.id
             failure = await self._converse(session)
         if self._reader_left.is_set():
             raise BrokenPipeError

@@ -50,13 +50,14 @@ class Endpoints(Protocol):
 class Fixed:
     """One provider for every session: the scripted model of tests, or a program's own."""
 
-    def __init__(self, provider: Provider, model: str) -> None:
+    def __init__(self, provider: Provider, model: str, window: int = DEFAULT_WINDOW) -> None:
         self._provider = provider
         self._model = model
+        self._window = window
 
     async def find(self, options: SessionOptions, model: str | None, routing: Routing = direct) -> Endpoint:
         name = model or self._model
-        return Endpoint(self._provider, name, name)
+        return Endpoint(self._provider, name, name, self._window)
 
     async def models(self, options: SessionOptions, routing: Routing = direct) -> list[ModelInfo]:
         return await self._provider.models()

@@ -1,7 +1,7 @@
 """Putting a runtime together from its settings."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from turnwright.engine.endpoint import Endpoints
@@ -14,6 +14,7 @@ from turnwright.providers.open import open_local, open_provider
 from turnwright.server.settings import Settings
 from turnwright.store.disk import Disk
 from turnwright.store.jsonl import JsonlStore
+from turnwright.tools.base import Tool
 from turnwright.tools.builtin import machine_tools
 
 OWN_SECRETS = frozenset(["TURNWRIGHT_API_KEY", "COPILOT_GITHUB_TOKEN", "COPILOT_CONNECTION_TOKEN"])
@@ -30,10 +31,12 @@ async def started(
     durability: Durability = "turn",
     disk: Disk | None = None,
     environment: Mapping[str, str] = os.environ,
+    tools: Sequence[Tool] | None = None,
 ) -> AsyncGenerator[Runtime, None]:
     """A runtime over the home's logs; `provider` and `model` are for sessions that bring none.
 
-    With `endpoints` of the caller's own, nothing else is asked who answers; the logs are kept on `disk`.
+    With `endpoints` of the caller's own, nothing else is asked who answers; the logs are kept on `disk`, and
+    `tools` take the place of the machine's.
     Tools' processes get `environment` without the runtime's own keys.
     """
     defaults = Defaults(provider, model, settings.api_url, settings.github_token)
@@ -44,7 +47,7 @@ async def started(
     runtime = Runtime(
         JsonlStore(settings.home / "session-state", disk),
         endpoints or configured,
-        tools=machine_tools(),
+        tools=machine_tools() if tools is None else tools,
         home=settings.home,
         environment=without_secrets(environment, settings, provider),
         secrets=secrets,
