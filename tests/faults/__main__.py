@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import shutil
 import sys
 import tempfile
 import time
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 import anyio
 
-from tests.faults import big_log, broken_logs
+from tests.faults import big_log, broken_logs, power_loss
 from tests.faults import kills as killing
 from tests.faults.failing_disk import FAULTS, FailingDisk, go_through
 from tests.faults.kills import Kill
@@ -21,6 +22,7 @@ from tests.simulation import report as simulation
 
 SESSIONS = 10_000
 INSTANTS = 2_000
+LOSSES = 2_000
 ROUNDS = 3
 IN_A_ROW = (1, 3)
 
@@ -135,6 +137,23 @@ def instants(folder: Path, every: int) -> Iterator[Part]:
         )
 
 
+def power(folder: Path, every: int) -> Iterator[Part]:
+    """The power fails while what was not synced is lost, torn and reordered."""
+    for durability in ("turn", "event", "none"):
+        recording = anyio.run(power_loss.record, folder / durability / "home", durability)
+        tried = lost = invalid = 0
+        for seed in range(0, LOSSES, every):
+            place = folder / f"{durability}-{seed}"
+            found = anyio.run(power_loss.lose_power, recording, seed, place / "home")
+            tried += 1
+            lost += bool(found.faults)
+            invalid += found.invalid
+            for fault in found.faults:
+                show(f"  {durability}, seed {seed}: {fault}")
+            shutil.rmtree(place)
+        yield Part(tried, lost, f"durability {durability}", invalid)
+
+
 def tally(planned: list[Kill], folder: Path, note: str) -> Part:
     """Carry kills out, and say what is wrong."""
     tried = lost = invalid = 0
@@ -153,6 +172,7 @@ PARTS: dict[str, Callable[[Path, int], Iterator[Part]]] = {
     "disk": disk,
     "kills": kills,
     "instants": instants,
+    "power": power,
     "big": big,
     "listing": listing,
     "simulate": simulate,

@@ -12,6 +12,8 @@ from turnwright.store.lease import Lease
 LOG_NAME = "events.jsonl"
 TORN_NAME = f"{LOG_NAME}.torn"
 BLOCK = 1 << 20
+FOLDERS = 4
+"""Those whose entries may be new with a log: the session's, that of all sessions, the home, its parent."""
 
 
 class JsonlLog:
@@ -26,7 +28,7 @@ class JsonlLog:
         self._is_held = False
         self._is_torn = False
         self._is_doubtful = False
-        self._is_new = new
+        self._is_named = False
 
     def hold(self) -> bool:
         if self._is_held:
@@ -64,7 +66,7 @@ class JsonlLog:
     def sync(self) -> None:
         try:
             self._disk.sync(self._fd)
-            if self._is_new:
+            if not self._is_named:
                 self._sync_folders()
         except OSError as error:
             self._is_doubtful = True
@@ -99,7 +101,7 @@ class JsonlLog:
         os.close(self._fd)
         self._fd = fd
         self.size = os.fstat(fd).st_size
-        self._is_new = True
+        self._is_named = False
         self._is_torn = self._is_doubtful = False
 
     def set_aside(self, junk: Iterable[bytes]) -> None:
@@ -164,14 +166,14 @@ class JsonlLog:
             self._is_torn = True
 
     def _sync_folders(self) -> None:
-        """See to it that the file's name, and its folder's, are on the disk too."""
-        for folder in (self._path.parent, self._path.parent.parent):
+        """See to it that the file's name, and those of the folders above it, are on the disk too."""
+        for folder in self._path.parents[:FOLDERS]:
             fd = self._disk.open(folder, os.O_RDONLY)
             try:
                 self._disk.sync(fd)
             finally:
                 os.close(fd)
-        self._is_new = False
+        self._is_named = True
 
     def _error(self, action: str, error: OSError) -> StoreError:
         return StoreError(f"can't {action} the session's log {self._path}: {error.strerror}")
