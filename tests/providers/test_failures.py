@@ -51,7 +51,8 @@ def test_a_key_that_is_not_set_is_asked_for() -> None:
     [
         (400, None, "query", "provider {} answered with an error", False),
         (402, None, "quota", "the quota at provider {} is used up", False),
-        (403, None, "authorization", "provider {} does not allow this request", False),
+        (403, None, "authorization",
+         "provider {} does not allow this request to the API key that it was sent", False),
         (404, "model_not_found", "query", "provider {} does not know this model or address", False),
         (408, None, "query", "provider {} answered with an error", True),
         (409, None, "query", "provider {} answered with an error", True),
@@ -164,6 +165,19 @@ def test_a_weekly_limit_of_the_copilot_service_keeps_its_code_wait_and_request()
         retry_after=1.0,
         error_code="user_weekly_rate_limited",
         provider_call_id="some-request-id",
+    )
+
+
+def test_a_limit_that_lasts_for_hours_says_when_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = datetime(2026, 3, 1, 22, 30, tzinfo=UTC).timestamp()
+    monkeypatch.setattr("turnwright.providers.failures.time.time", lambda: now)
+    error = refused(429, body("come back later"), retry_after="7200")
+    assert error == told_as(
+        f"provider {WHERE} limits the rate of requests (429): come back later (until 2026-03-02T00:30 UTC)",
+        "rate_limit",
+        429,
+        retryable=True,
+        retry_after=7200.0,
     )
 
 

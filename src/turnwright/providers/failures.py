@@ -4,6 +4,7 @@ import math
 import re
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
@@ -16,6 +17,8 @@ LONGEST_MESSAGE = 500
 LONGEST_DETAIL = 4000
 LONGEST_WAIT = 7 * 86400.0
 """Seconds; a server that asks for more is asking for nothing sensible."""
+
+_WORTH_TELLING = 60.0
 
 _CONTEXT_CODES = ("context_length", "exceed_context", "model_max_prompt_tokens", "string_above_max_length")
 _CONTEXT_TEXT = re.compile(
@@ -71,12 +74,13 @@ def _error(
 ) -> ProviderError:
     kind = _kind(status, said, code)
     retryable = kind == "rate_limit" or status in (408, 409, 425) or _is_server_fault(status, kind, code)
+    wait = _retry_after(headers)
     return ProviderError(
-        endpoint.mask(_sentence(endpoint, status, kind, said)),
+        endpoint.mask(_sentence(endpoint, status, kind, said) + _reset(kind, wait)),
         kind=kind,
         status=status,
         retryable=retryable,
-        retry_after=_retry_after(headers),
+        retry_after=wait,
         error_code=endpoint.mask(code) if code else None,
         provider_call_id=call_id(headers),
         detail=endpoint.mask(detail)[:LONGEST_DETAIL],
@@ -114,6 +118,8 @@ def _sentence(endpoint: Endpoint, status: int | None, kind: ProviderErrorKind, s
             claim = f"the API key of provider {where} was refused{number}"
         case "authentication":
             claim = f"provider {where} wants an API key and none is set{number}"
+        case "authorization" if endpoint.has_credentials:
+            claim = f"provider {where} does not allow this request to the API key that it was sent{number}"
         case "authorization":
             claim = f"provider {where} does not allow this request{number}"
         case "quota":
@@ -132,6 +138,14 @@ def _sentence(endpoint: Endpoint, status: int | None, kind: ProviderErrorKind, s
     if len(words) > LONGEST_MESSAGE:
         words = words[: LONGEST_MESSAGE - 1] + "…"
     return f"{claim}: {words}" if words else claim
+
+
+def _reset(kind: ProviderErrorKind, wait: float | None) -> str:
+    """When a limit that lasts is over, as the end of a sentence; a short wait is not worth telling."""
+    if wait is None or wait < _WORTH_TELLING or kind not in ("rate_limit", "quota"):
+        return ""
+    until = datetime.fromtimestamp(time.time() + wait, UTC).isoformat(timespec="minutes")
+    return f" (until {until.removesuffix('+00:00')} UTC)"
 
 
 def _explanation(payload: Json) -> tuple[str, str | None]:
