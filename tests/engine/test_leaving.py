@@ -121,7 +121,8 @@ async def test_a_session_suspended_before_its_run_begins_is_idle_and_others_may_
         log.close()
         say(session, "second")
         await client.until("session.idle", 2)
-    assert said(logged(tmp_path)) == ["first", "second"]
+    messages = [event.data for event in logged(tmp_path) if isinstance(event.data, UserMessage)]
+    assert [(m.content, m.delivery) for m in messages] == [("first", "idle"), ("second", "queued")]
 
 
 async def stalled(work: Callable[[], None], patience: float) -> bool:

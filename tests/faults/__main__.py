@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import anyio
 
-from tests.faults import big_log, broken_logs, power_loss
+from tests.faults import big_log, broken_logs, power_loss, soak
 from tests.faults import kills as killing
 from tests.faults.failing_disk import FAULTS, FailingDisk, go_through
 from tests.faults.kills import Kill
@@ -118,7 +118,7 @@ def listing(folder: Path, every: int) -> Iterator[Part]:
 def simulate(folder: Path, every: int) -> Iterator[Part]:
     """Chance decides what goes wrong in a whole session."""
     found = simulation.survey(range(0, simulation.SEEDS, every), show)
-    yield Part(found.tried, found.failed, str(found))
+    yield Part(found.tried, found.failed, str(found), found.invalid)
 
 
 def kills(folder: Path, every: int) -> Iterator[Part]:
@@ -166,6 +166,14 @@ def tally(planned: list[Kill], folder: Path, note: str) -> Part:
     return Part(tried, lost, note, invalid)
 
 
+def soaked(folder: Path, every: int) -> Iterator[Part]:
+    """Many sessions come and go in one process, and it holds no more than before."""
+    found = soak.in_a_process(folder, soak.SESSIONS // every)
+    failed = found.odd + len(found.grown)
+    failed += (found.kilobytes > soak.MOST_KILOBYTES) + (found.idle > soak.MOST_IDLE)
+    yield Part(found.sessions, failed, str(found))
+
+
 PARTS: dict[str, Callable[[Path, int], Iterator[Part]]] = {
     "cuts": cuts,
     "flips": flips,
@@ -176,6 +184,7 @@ PARTS: dict[str, Callable[[Path, int], Iterator[Part]]] = {
     "big": big,
     "listing": listing,
     "simulate": simulate,
+    "soak": soaked,
 }
 
 if __name__ == "__main__":

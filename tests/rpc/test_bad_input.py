@@ -56,6 +56,23 @@ async def answer_to(transport: Transport, message: bytes) -> Any:
     return decoded(received)
 
 
+async def test_of_two_answers_to_one_call_the_first_counts() -> None:
+    ours, theirs = map(Framed, await tcp_pair())
+    peer = Peer(ours, Router({}, None))
+
+    async def answer_twice() -> None:
+        await theirs.receive()
+        await theirs.send([b'{"jsonrpc":"2.0","id":1,"result":%d}' % number for number in (1, 2)])
+
+    with anyio.fail_after(SECONDS):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(peer.run)
+            tasks.start_soon(answer_twice)
+            assert bytes(await peer.call("count", {})) == b"1"
+            peer.close()
+    await theirs.aclose()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_what_is_not_json_is_answered_and_the_next_message_served(kind: str) -> None:
     async with transport_to_service(kind) as transport:

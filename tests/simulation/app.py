@@ -24,7 +24,7 @@ ATTEMPTS = 100
 LATE = 100.0
 HOOKS_MISBEHAVE = 0.1
 ACTIONS = (
-    *("ask", "ask", "ask", "queue", "queue", "steer", "steer"),
+    *("ask", "ask", "ask", "ask and abort", "queue", "queue", "steer", "steer"),
     *("abort", "mode", "rename", "messages", "destroy", "destroy and send", "clear", "suspend", "list"),
 )
 ANSWERS = ("approve-once", "approve-once", "approve-for-session", "reject", "user-not-available")
@@ -65,6 +65,10 @@ class App:
         match what:
             case "ask":
                 await self.insist(self.ask)
+            case "ask and abort":
+                await self.insist(self.send)
+                await anyio.sleep(self.chance.uniform(0, 2))
+                await self.attempt("session.abort")
             case "queue":
                 await self.insist(self.send)
             case "steer":

@@ -1,7 +1,7 @@
 """What must hold after a run, whatever went wrong."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tests.simulation.connection import Connection
 from tests.simulation.world import World
@@ -91,9 +91,12 @@ class Outcome:
     def _idle(self) -> Iterator[str]:
         """Who was there at the end heard last that all is idle."""
         last = self.world.apps[0].connections[-1]
-        told = [e.type for e in last.events if not e.type.startswith(("session.shutdown", "session.updated"))]
+        told = [e.type for e in last.events if e.type == "session.idle" or not e.type.startswith("session.")]
         if not told or told[-1] != "session.idle":
             yield f"the last that the client heard was {told[-1:]}"
+
+        for connection in self.connections:
+            yield from _runs_without_idle(connection.events)
 
     def _seen(self, connection: Connection) -> Iterator[str]:
         """What a client saw is in the log, and what is in the log while it listens it saw."""
@@ -109,6 +112,19 @@ class Outcome:
         elif found and found != list(range(found[0], found[-1] + 1)) and not self.world.writer.connections:
             missing = sorted({*range(found[0], found[-1] + 1)} - {*found})
             yield f"process {connection.process.number}: a client did not see lines {missing} of the log"
+
+
+def _runs_without_idle(events: Iterable[Event]) -> Iterator[str]:
+    """A message that did not wait comes after an idle, if the session was not taken up anew."""
+    runs = False
+    for event in events:
+        data = event.data
+        if event.type in ("session.idle", "session.shutdown", "session.resume"):
+            runs = False
+        elif isinstance(data, UserMessage):
+            if runs and data.delivery == "idle" and data.source is None:
+                yield f"no idle came before the message {data.message_id}"
+            runs = True
 
 
 def _tells_of_a_bug(event: Event) -> bool:

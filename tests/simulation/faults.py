@@ -27,7 +27,7 @@ ODDS = 0.25
 
 SCRIPTED = ("crash", "cancel", "full", "disconnect", "clock jump", "second writer")
 """Faults that come at a time; the others come with what they spoil."""
-SPAN = 30.0
+SPAN = 15.0
 """Seconds in which they come."""
 
 

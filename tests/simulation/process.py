@@ -24,7 +24,15 @@ STORE = "session-state"
 class Process:
     """A runtime over the run's home, with a disk and a model that die with it."""
 
-    def __init__(self, number: int, home: Path, model: Model, faults: Faults, trace: Trace) -> None:
+    def __init__(
+        self,
+        number: int,
+        home: Path,
+        model: Model,
+        faults: Faults,
+        trace: Trace,
+        idle_timeout: float | None = None,
+    ) -> None:
         self.number = number
         self.disk = SimulatedDisk(faults, self.crash)
         self._home = home
@@ -32,6 +40,7 @@ class Process:
         self._own_model = ProcessModel(model)
         self._faults = faults
         self._trace = trace
+        self._idle_timeout = idle_timeout
         self._ends = anyio.Event()
         self._scope = anyio.CancelScope()
         self._connections: TaskGroup
@@ -52,6 +61,7 @@ class Process:
                 home=home,
                 environment={},
                 off_loop=self.disk.off_loop,
+                idle_timeout=self._idle_timeout,
             )
             async with self.runtime, anyio.create_task_group() as self._connections:
                 self._settings = settings
@@ -64,6 +74,11 @@ class Process:
         self.is_up = False
         self._trace.add(f"process {self.number}", "is gone")
         self.over.set()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is in hand or about to begin."""
+        return any(session.is_busy for session in self.runtime.sessions.values())
 
     def connect(self) -> ClientEnd:
         """A new connection. Raises BrokenResourceError when there is nobody to connect to."""

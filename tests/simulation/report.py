@@ -13,10 +13,14 @@ Show = Callable[[str], None]
 
 
 class Sum(NamedTuple):
-    """Seeds that were tried, those of them in which something was wrong, and what struck how often."""
+    """Seeds that were tried, those of them in which something was wrong, and what struck how often.
+
+    `invalid` counts what was wrong with requests to the model.
+    """
 
     tried: int
     failed: int
+    invalid: int
     struck: Counter[str]
     turns: int
 
@@ -27,16 +31,17 @@ class Sum(NamedTuple):
 
 def survey(seeds: Iterable[int], show: Show) -> Sum:
     """Run the seeds over all processors; each that fails is shown with what is wrong, to be replayed."""
-    tried = failed = turns = 0
+    tried = failed = invalid = turns = 0
     struck = Counter[str]()
     for result in simulate_all(seeds):
         tried += 1
         failed += bool(result.problems)
+        invalid += result.invalid
         turns += result.turns
         struck.update(result.struck)
         for problem in result.problems[:1]:
             show(f"  seed {result.seed}: {problem.strip()}")
-    return Sum(tried, failed, struck, turns)
+    return Sum(tried, failed, invalid, struck, turns)
 
 
 def replay(seed: int, show: Show) -> bool:

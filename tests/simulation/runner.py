@@ -6,10 +6,12 @@ import logging
 import multiprocessing
 import os
 import shutil
+import signal
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -19,6 +21,8 @@ from tests.simulation.clock import Stuck, VirtualLoop, run, simulated
 from tests.simulation.world import Complaints, World
 
 AT_ONCE = 20
+LONGEST = 60
+"""Seconds, real ones, after which a seed is taken to hang."""
 
 
 class Result(msgspec.Struct):
@@ -26,6 +30,7 @@ class Result(msgspec.Struct):
 
     seed: int
     problems: list[str]
+    invalid: int
     digest: str
     trace: list[str]
     struck: dict[str, int]
@@ -53,7 +58,8 @@ def simulate(seed: int) -> Result:
 
     try:
         try:
-            run(main)
+            with _at_most(LONGEST):
+                run(main)
         except (Exception, Stuck) as error:  # noqa: BLE001  whatever a seed raises is its result
             problems += traceback.format_exception(error)
         world = worlds[0]
@@ -69,6 +75,7 @@ def simulate(seed: int) -> Result:
         return Result(
             seed,
             problems,
+            len(world.model.problems),
             world.trace.digest(log.replace(mine, b"<home>")),
             world.trace.lines,
             dict(world.faults.struck),
@@ -91,8 +98,25 @@ def sum_of(results: Iterable[Result]) -> Counter[str]:
     return sum((Counter(result.struck) for result in results), Counter[str]())
 
 
+@contextmanager
+def _at_most(seconds: float) -> Generator[None]:
+    """Raise Stuck in what takes longer, also where it never waits."""
+
+    def stop(number: int, frame: object) -> None:
+        raise Stuck(f"there is no end after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def _prepare() -> None:
     logging.disable(logging.WARNING)
+    gc.freeze()  # the modules, through which each collection would go
 
 
 def _memory() -> str | None:

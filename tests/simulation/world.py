@@ -27,6 +27,7 @@ CALM = 700.0
 """Seconds after which, without faults, nothing is left to wait for."""
 MOST_ACTIONS = 6
 DOWN = (0.1, 5.0)
+PATIENCE = 20.0
 FULL = (0.5, 10.0)
 JUMPS = (-86_400.0, 86_400.0)
 
@@ -49,6 +50,7 @@ class World:
             self.apps.append(App("other app", seed, self))
         self.writer = App("writer", seed, self)
         self.has_hooks = self.chance.random() < 0.4
+        self.idle_timeout = self.chance.choice((None, None, 2.0, 20.0))
         self.is_created = False
         self.cleared = False
         self.errors: list[str] = []
@@ -96,7 +98,8 @@ class World:
         return int(self.faults.between(0, 60))
 
     async def _boot(self, dies_at: int = -1) -> Process:
-        process = Process(len(self.processes), self.home, self.model, self.faults, self.trace)
+        number = len(self.processes)
+        process = Process(number, self.home, self.model, self.faults, self.trace, self.idle_timeout)
         process.disk.dies_at = dies_at
         self.processes.append(process)
         await self.tasks.start(process.run)
@@ -106,6 +109,7 @@ class World:
 
     async def _strike(self, when: float, kind: str) -> None:
         await anyio.sleep(when)
+        await self._moment()
         process, chance = await self.process(), self.chance
         self.faults.note(kind, "now")
         match kind:
@@ -126,6 +130,13 @@ class World:
                 self.clock.ahead += chance.uniform(*JUMPS)
             case _:
                 await self._write_too()
+
+    async def _moment(self) -> None:
+        """Wait for a moment at which a run is in hand, mostly; they are short."""
+        with anyio.move_on_after(self.chance.choice((0, PATIENCE, PATIENCE))):
+            while not (await self.process()).is_busy:  # noqa: ASYNC110  any of its sessions, and it may die
+                await anyio.sleep(self.chance.uniform(0, 0.5))
+            await anyio.sleep(self.chance.uniform(0, 1))
 
     async def _write_too(self) -> None:
         """Another process takes the session up, where it is let, and writes into its log."""

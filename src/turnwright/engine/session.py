@@ -134,8 +134,9 @@ class Session:
 
     def send(self, prompt: Prompt, *, immediate: bool = False) -> None:
         """Take a message: to steer the run in hand, or to wait for its turn. Raises SessionInUse."""
-        prompt.waited = self.is_busy
-        if not prompt.waited:
+        is_busy = self.is_busy
+        prompt.waited = is_busy or not self.inbox.empty  # behind what was on hold
+        if not is_busy:
             self.journal.begin()
         if immediate and self.run_scope is not None:
             self.inbox.steer(prompt)

@@ -173,7 +173,7 @@ class Peer:
 
     def _deliver(self, response: Response) -> None:
         waiter = self._waiters.get(bytes(response.id))
-        if waiter is not None:
+        if waiter is not None and waiter.response is None:
             waiter.response = response
             waiter.woken.set()
         elif response.empty:
