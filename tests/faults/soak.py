@@ -20,6 +20,7 @@ from turnwright.engine.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.protocol.messages import Assistant, Reply, ToolCall, User
 from turnwright.providers.base import ModelInfo, ModelRequest, Progress
+from turnwright.providers.transport import DIRECT, Route
 from turnwright.rpc.transport import memory_pair
 from turnwright.server.serve import serve_transport
 from turnwright.server.settings import Settings
@@ -103,7 +104,7 @@ class Steady:
         name, _, arguments = str(said.content).rpartition("\n")[2].partition(" ")
         return Reply("Well.", (ToolCall(f"call-{done}", name, arguments),))
 
-    async def models(self) -> list[ModelInfo]:
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
         return [ModelInfo("steady", "Steady")]
 
     async def aclose(self) -> None:
