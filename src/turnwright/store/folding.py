@@ -8,6 +8,7 @@ from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.compaction import CompactionComplete
 from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, ToolRequest, UserMessage
 from turnwright.protocol.wire import Wire
+from turnwright.store.heads import DATA, head, head_of
 from turnwright.store.history_start import HistoryStart
 from turnwright.store.salvage import event_of
 from turnwright.store.state import State
@@ -29,8 +30,11 @@ MATTER_TO_NO_FOLD = frozenset(
 )
 """Types of which a log holds many, or large ones, and that say nothing of the session's state."""
 
-_TYPE, _DATA, _PARENT = b'{"type":"', b'","data":{', b'","parentId":"'
-_LONGEST_HEAD = 72
+ASKED = frozenset(["external_tool.requested", "permission.requested"])
+ANSWERED = frozenset(["external_tool.completed", "permission.completed"])
+
+_PARENT = b'","parentId":"'
+_ID = b'"requestId":"'
 _TURN_START, _TURN_END = b'"turnId":"', b'{"type":"assistant.turn_end","data":{"turnId":"'
 
 
@@ -64,8 +68,8 @@ class Folding:
 
     A line is told by its first bytes and by its end, which names the event before it: so two that were fused
     are not taken for one. What doesn't look so is decoded as a whole. Some things are put off, for they
-    mostly turn out not to matter: a turn's start, which its end undoes but for the count, and a reply with
-    its results, until the conversation goes on.
+    mostly turn out not to matter: a turn's start, which its end undoes but for the count, a question, which
+    its answer undoes, and a reply with its results, until the conversation goes on.
     """
 
     def __init__(self) -> None:
@@ -77,23 +81,26 @@ class Folding:
         self._turn_end = b""
         self._calls: list[bytes] = []
         self._edits: list[bytes] = []
+        self._asked: dict[bytes, bytes] = {}
         self._end = b""
         self._last: Event | bytes | None = None
         self._by_head: dict[bytes, Callable[[bytes], bool]] = {
-            _head("tool.execution_complete"): self._result,
-            _head("assistant.turn_start"): self._start_turn,
-            _head("assistant.turn_end"): self._end_turn,
-            _head("session.usage_record"): self._usage,
-            _head("assistant.message"): self._reply,
-            _head("system.message"): self._system,
-            **{_head(name): self._count for name in MATTER_TO_NO_FOLD},
+            head("tool.execution_complete"): self._result,
+            head("assistant.turn_start"): self._start_turn,
+            head("assistant.turn_end"): self._end_turn,
+            head("session.usage_record"): self._usage,
+            head("assistant.message"): self._reply,
+            **{head(name): self._ask for name in ASKED},
+            **{head(name): self._answer for name in ANSWERED},
+            head("system.message"): self._system,
+            **{head(name): self._count for name in MATTER_TO_NO_FOLD},
         }
 
     def take(self, line: bytes) -> bool:
         """Take one more line; False when it is damaged. Damage inside of what isn't decoded goes unseen."""
         taken = False
         if line.endswith(self._end) and line[-135:-127] == b'},"id":"':
-            take = self._by_head.get(line[: line.find(b'"', len(_TYPE), _LONGEST_HEAD) + len(_DATA)])
+            take = self._by_head.get(head_of(line))
             if take is not None and take(line):
                 taken = True
                 self._end = _PARENT + line[-127:-91] + b'"}'
@@ -107,6 +114,8 @@ class Folding:
     def add(self, event: Event) -> None:
         """Take one more event that was decoded."""
         self._apply_turn()
+        if event.type in ANSWERED:
+            self._apply_questions()
         if event.agent_id is None:
             self._main(event)
         self.state.apply(event)
@@ -116,6 +125,7 @@ class Folding:
     def close(self) -> None:
         """Take what was put off into account; `is_whole` tells whether all of it could be read."""
         self._apply_turn()
+        self._apply_questions()
         for line in self._calls:
             self._apply(line)
         last = event_of(self._last) if isinstance(self._last, bytes) else self._last
@@ -168,6 +178,27 @@ class Folding:
         self.state.events += 2
         return True
 
+    def _ask(self, line: bytes) -> bool:
+        id = _question(line)
+        if id is None:
+            return False
+        if id in self._asked:
+            self._apply_questions()
+        self._asked[id] = line
+        return True
+
+    def _answer(self, line: bytes) -> bool:
+        id = _question(line)
+        if id is None or self.state.questions or self._asked.pop(id, None) is None:
+            return False
+        self.state.events += 2
+        return True
+
+    def _apply_questions(self) -> None:
+        for line in self._asked.values():
+            self._apply(line)
+        self._asked.clear()
+
     def _usage(self, line: bytes) -> bool:
         try:
             found = _usage_decoder.decode(line)
@@ -209,8 +240,13 @@ class Folding:
             self.state.apply(event)
 
 
-def _head(name: str) -> bytes:
-    return _TYPE + name.encode() + _DATA
+def _question(line: bytes) -> bytes | None:
+    """The id of the question that a line is about, if it is the first field and a plain one."""
+    start = line.find(DATA) + len(DATA)
+    if not line.startswith(_ID, start):
+        return None
+    id = line[start + len(_ID) : line.find(b'"', start + len(_ID))]
+    return None if b"\\" in id else id
 
 
 def length_of_reply(content: str, requests: Sequence[_Call | ToolRequest]) -> int:

@@ -9,6 +9,7 @@ import msgspec
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
+from turnwright.protocol.events.base import Data
 from turnwright.protocol.events.compaction import CompactionComplete
 from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, ToolRequest, UserMessage
 from turnwright.protocol.events.tools import ToolComplete
@@ -46,17 +47,22 @@ class History:
 
     def apply(self, event: Event) -> None:
         """Take one more event into account; those of sub-agents have a history of their own."""
-        if event.agent_id is not None or type(event.data) not in SAID:
+        if event.agent_id is None:
+            self.take(event.data)
+
+    def take(self, data: Data) -> None:
+        """Take what an event of the main agent says into account."""
+        if type(data) not in SAID:
             return
-        match event.data:
-            case SystemMessage() as data:
+        match data:
+            case SystemMessage():
                 if data.content != self.system:
                     self.system = data.content
                     self.epoch += 1
-            case UserMessage() as data:
+            case UserMessage():
                 self.close()
                 self._add(user_message(data))
-            case AssistantMessage() as data:
+            case AssistantMessage():
                 self.close()
                 calls = tuple(tool_call(request) for request in data.tool_requests)
                 if data.content or calls:
@@ -64,9 +70,9 @@ class History:
                         Assistant(data.content, calls, data.reasoning_text or "", data.reasoning_opaque)
                     )
                 self.open = dict.fromkeys(call.id for call in calls)
-            case CompactionComplete(success=True) as data:
+            case CompactionComplete(success=True):
                 self._compact(data)
-            case ToolComplete() as data if data.tool_call_id in self.open:
+            case ToolComplete() if data.tool_call_id in self.open:
                 if self.open[data.tool_call_id] is None:
                     self.open[data.tool_call_id] = tool_output(data)
                     if data.modified_arguments is not None:
@@ -112,8 +118,11 @@ class History:
 
 
 def _length(message: Message) -> int:
-    calls = message.tool_calls if isinstance(message, Assistant) else ()
-    return len(message.content) + sum(len(call.name) + len(call.arguments) for call in calls)
+    length = len(message.content)
+    if isinstance(message, Assistant):
+        for call in message.tool_calls:
+            length += len(call.name) + len(call.arguments)
+    return length
 
 
 def summary_message(summary: str) -> User:

@@ -2,13 +2,66 @@
 
 from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
 
 from turnwright.protocol.events.compaction import CompactionComplete
+from turnwright.protocol.events.conversation import AssistantMessage
+from turnwright.protocol.events.tools import ToolComplete
 from turnwright.protocol.messages import Message
 from turnwright.store.base import EventLog
+from turnwright.store.heads import head, head_of
 from turnwright.store.history import History, summary_message
 from turnwright.store.salvage import event_of
+
+D = TypeVar("D")
+
+UNSAID = frozenset(
+    map(
+        head,
+        [
+            "assistant.turn_end",
+            "assistant.turn_start",
+            "external_tool.completed",
+            "external_tool.requested",
+            "permission.completed",
+            "permission.requested",
+            "session.usage_record",
+            "tool.execution_start",
+        ],
+    )
+)
+"""How the lines begin of which a log has many, and the history nothing."""
+
+
+class _Line(msgspec.Struct, Generic[D], rename="camel"):
+    data: D
+    agent_id: str | None = None
+
+
+SAID: dict[bytes, msgspec.json.Decoder[_Line[Any]]] = {
+    head("assistant.message"): msgspec.json.Decoder(_Line[AssistantMessage]),
+    head("tool.execution_complete"): msgspec.json.Decoder(_Line[ToolComplete]),
+}
+"""What decodes the lines that the history has most of, at once and not the envelope first."""
+
+
+def _said(line: bytes, decoder: msgspec.json.Decoder[_Line[Any]] | None) -> _Line[Any] | None:
+    if decoder is None or not (line.isascii() or _is_utf8(line)):
+        return None
+    try:
+        return decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class _Span(NamedTuple):
@@ -45,13 +98,17 @@ class HistoryStart:
         """The history that the whole log would give; None when some of it is damaged."""
         history = History()
         for line in self._lines(log):
-            event = event_of(line)
-            if event is None:
+            beginning = head_of(line)
+            if beginning in UNSAID:
+                continue
+            said = _said(line, SAID.get(beginning)) or event_of(line)
+            if said is None:
                 return None
-            if not isinstance(event.data, CompactionComplete):
-                history.apply(event)
-        history.messages[: self._removed] = self._summaries
-        history.size = history.length(history.messages)
+            if said.agent_id is None and not isinstance(said.data, CompactionComplete):
+                history.take(said.data)
+        if self._summaries or self._removed:
+            history.messages[: self._removed] = self._summaries
+            history.size = history.length(history.messages)
         return history
 
     def _lines(self, log: EventLog) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import repeat
 from pathlib import Path
 
 from turnwright.errors import StoreError
@@ -186,8 +187,7 @@ def lines_of(path: Path) -> Iterator[bytes]:
 
 
 def _without_newlines(file: Iterable[bytes]) -> Iterator[bytes]:
-    for line in file:
-        yield line.rstrip(b"\n")
+    return map(bytes.rstrip, file, repeat(b"\n"))
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:
