@@ -288,3 +288,10 @@ async def test_a_file_that_is_no_schema_is_wrong_usage(
     done = await turnwright("-p", "How many?", "--schema", "count.json", cwd=folder)
     assert done.status == 2
     assert done.err.startswith(f"turnwright: --schema: {reason}")
+
+
+async def test_an_answer_that_was_cut_off_is_told_to_be(folder: Path) -> None:
+    async with ChatServer([Say("It has", finish_reason="length")]) as server:
+        done = await turnwright("-p", "How many?", cwd=folder, server=server)
+    hint = "The reply was cut off at the model's output limit: ask for less at once, or raise the limit."
+    assert done == (0, "It has\n", f"turnwright: {hint}\n")

@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -76,3 +77,21 @@ def test_a_character_that_has_only_begun_is_left_out_until_it_is_whole(tmp_path:
     assert (capture.text(final=False), capture.text()) == ("", "\ufffd")
     capture.feed("é".encode()[1:])
     assert capture.text(final=False) == "é"
+
+
+@given(cuts=st.lists(st.integers(0, 300), max_size=8), shown=st.integers(20, 60))
+def test_a_secret_is_in_neither_the_text_nor_the_file_however_the_stream_is_cut(
+    cuts: list[int], shown: int
+) -> None:
+    """B81"""
+    data = b"key=sk-secret-1 " * 20
+    edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+    with TemporaryDirectory() as folder:
+        capture = Capture(Path(folder), shown=shown, secrets=["sk-secret-1", "sk-secret-12"])
+        for start, end in pairwise(edges):
+            capture.feed(data[start:end])
+        text = capture.text()
+        capture.close()
+        (file,) = Path(folder).iterdir()
+        assert file.read_bytes() == b"key=****** " * 20
+    assert "sk-" not in text

@@ -26,6 +26,7 @@ from turnwright.engine.rules import Rule
 from turnwright.errors import ConfigError, InvalidParams, SessionFailed, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
+from turnwright.protocol.events.session import Warned
 from turnwright.server.settings import from_environment
 
 CLIENT_NAME = "turnwright-cli"
@@ -71,7 +72,7 @@ class Run:
         self._format = output_format
         self._person = person
         self._outcome = Outcome()
-        self._hearers: list[Callable[[Event], None]] = [self._outcome.hear]
+        self._hearers: list[Callable[[Event], None]] = [self._outcome.hear, _warn]
         if sys.stderr.isatty():
             self._hearers.append(Progress(tell).hear)
         if output_format == "stream-json":
@@ -172,6 +173,12 @@ class Run:
             tell(f"turnwright: {failure}")
         if sys.stderr.isatty():
             tell(f"{self._outcome.summary(seconds)} · session {session_id}")
+
+
+def _warn(event: Event) -> None:
+    """Tell of what the answer alone doesn't show: that it was cut off, withheld, or that none came."""
+    if isinstance(event.data, Warned):
+        tell(f"turnwright: {event.data.message}")
 
 
 async def _stop(session: Session) -> None:

@@ -5,13 +5,13 @@ waits for the answer must not take the summary for it. The log keeps everything.
 """
 
 import logging
-import re
 import time
 from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 
+from turnwright.engine import checkpoints
 from turnwright.engine.routing import COMPACTION
 from turnwright.errors import ProviderError
 from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart, Trigger
@@ -175,20 +175,11 @@ class Compaction:
 
     async def _checkpoint(self, number: int, summary: str) -> str | None:
         """Keep the summary as a file in the session's folder; None when it can't be written."""
-        title = re.search("<checkpoint_title>(.*?)</checkpoint_title>", summary, re.DOTALL)
-        slug = re.sub("[^a-z0-9]+", "-", title.group(1).lower() if title else "").strip("-")[:60]
-        path = self._s.folder / "checkpoints" / f"{number:03}-{slug or 'checkpoint'}.md"
-
-        def write() -> None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(summary, "utf-8", "replace")
-
         try:
-            await anyio.to_thread.run_sync(write)
+            return str(await anyio.to_thread.run_sync(checkpoints.write, self._s.folder, number, summary))
         except OSError as error:
-            log.warning("session %s: can't write %s: %s", self._s.id, path, error.strerror)
+            log.warning("session %s: can't write a checkpoint: %s", self._s.id, error.strerror)
             return None
-        return str(path)
 
 
 class _Sent:

@@ -17,12 +17,24 @@ from turnwright.protocol.events.conversation import (
     StreamingDelta,
     ToolRequest,
 )
-from turnwright.protocol.events.session import UsageInfo, UsageRecord
+from turnwright.protocol.events.session import UsageInfo, UsageRecord, Warned
 from turnwright.protocol.messages import Reply, ToolCall
 from turnwright.providers.base import ModelRequest
 
 if TYPE_CHECKING:
     from turnwright.engine.session import Session
+
+
+HINTS: dict[str, tuple[str, str]] = {
+    "length": (
+        "output_limit",
+        "The reply was cut off at the model's output limit: ask for less at once, or raise the limit.",
+    ),
+    "content_filter": (
+        "content_filter",
+        "The model's server withheld the reply, or part of it: its content filter or the model refused.",
+    ),
+}
 
 
 class Listener:
@@ -133,6 +145,13 @@ def _log_reply(s: "Session", reply: Reply, listener: Listener) -> None:
             originating_message_id=s.run.message_id,
         )
     )
+    _hint(s, reply)
+
+
+def _hint(s: "Session", reply: Reply) -> None:
+    """Tell people why a reply is less than they may think."""
+    if reply.finish_reason in HINTS:
+        s.emit(Warned(*HINTS[reply.finish_reason]))
 
 
 def _usage(s: "Session", reply: Reply, listener: Listener) -> AssistantUsage:

@@ -7,8 +7,8 @@ import msgspec
 
 from turnwright.protocol.options import ProviderOptions
 from turnwright.tools.base import ToolResult
+from turnwright.tools.masking import MASK
 
-MASK = "******"
 _SECRET_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
 SHORTEST = 8
 
@@ -29,6 +29,11 @@ class Secrets:
         for provider in filter(None, providers):
             self.add(provider.api_key, provider.bearer_token)
             self.add(*(v for name, v in (provider.headers or {}).items() if _SECRET_HEADER.search(name)))
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(self._values)
 
     def mask(self, text: str) -> str:
         """The text with each known value replaced."""

@@ -308,6 +308,7 @@ class Session:
             self.overflow,
             lambda partial: self.emit(ToolPartial(call_id, self.secrets.mask(partial))) and None,
             self._environment_of_tools(),
+            self.secrets.values,
         )
 
     def _environment_of_tools(self) -> dict[str, str]:

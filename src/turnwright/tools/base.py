@@ -61,7 +61,7 @@ class Call(msgspec.Struct, frozen=True):
 
     `cwd` is the session's working directory (resolved). `overflow` is a folder, made when needed, for
     files that hold output too large for the model. `progress` shows partial output. `env` is the
-    environment for child processes.
+    environment for child processes. `secrets` must be masked in any file that a tool leaves in `overflow`.
     """
 
     id: str
@@ -70,6 +70,7 @@ class Call(msgspec.Struct, frozen=True):
     overflow: Path
     progress: Progress
     env: Mapping[str, str]
+    secrets: tuple[str, ...] = ()
 
 
 class Tool(Protocol):

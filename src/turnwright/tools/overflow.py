@@ -3,9 +3,12 @@
 import codecs
 import os
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
+
+from turnwright.tools.masking import Mask
 
 SHOWN = 20 * 1024
 """Bytes of one result for the model: some 5,000 tokens, so that several fit beside the conversation."""
@@ -15,9 +18,14 @@ KEPT = 100 * 1024 * 1024
 
 
 class Capture:
-    """Takes a stream in the memory of what is shown; if there is more, a file in `folder` holds all of it."""
+    """Takes a stream in the memory of what is shown; if there is more, a file in `folder` holds all of it.
 
-    def __init__(self, folder: Path, *, shown: int = SHOWN, kept: int = KEPT) -> None:
+    Known `secrets` are masked in both, wherever the stream is cut.
+    """
+
+    def __init__(
+        self, folder: Path, *, shown: int = SHOWN, kept: int = KEPT, secrets: Iterable[str] = ()
+    ) -> None:
         self._folder = folder
         self._half = shown // 2
         self._kept = kept
@@ -26,9 +34,13 @@ class Capture:
         self._total = 0
         self._file: BinaryIO | None = None
         self._where = ""
+        self._mask = Mask(secrets)
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes. A full disk loses the rest of the file, not the command."""
+        self._take(self._mask.feed(data))
+
+    def _take(self, data: bytes) -> None:
         room = 2 * self._half - len(self._head)
         if len(data) > room:
             if not self._where:
@@ -42,6 +54,8 @@ class Capture:
 
     def text(self, *, final: bool = True) -> str:
         """What the model is shown; while more may come (`final` false), a character begun is left out."""
+        if final:
+            self._take(self._mask.rest())
         if self._total <= 2 * self._half:
             return _decode(self._head, final=final)
         tail = (self._head + self._tail)[-self._half :]
@@ -56,6 +70,7 @@ class Capture:
 
     def close(self) -> None:
         """Finish the file; what is shown stays."""
+        self._take(self._mask.rest())
         if self._file:
             with suppress(OSError):  # a full disk, met again
                 self._file.close()

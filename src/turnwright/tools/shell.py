@@ -96,7 +96,7 @@ class Bash:
     async def run(self, call: Call) -> ToolResult:
         """Run the command to its end, its time limit or cancellation; the output may be partial."""
         arguments = convert(call.arguments, Arguments)
-        capture = Capture(call.overflow)
+        capture = Capture(call.overflow, secrets=call.secrets)
         result: ToolResult | None = None
         try:
             with anyio.move_on_after(arguments.limit):

@@ -5,9 +5,11 @@ from typing import Any
 
 import anyio.to_thread
 
+from turnwright.engine import checkpoints
 from turnwright.engine.session import Session
 from turnwright.engine.workspace import describe
 from turnwright.errors import StoreError
+from turnwright.protocol import wire
 from turnwright.protocol.events.session import WorkspaceFileChanged
 from turnwright.server.methods.base import Methods, SessionParams
 from turnwright.tools.paths import inside
@@ -68,3 +70,41 @@ async def create(session: Session, params: CreateParams) -> None:
 async def workspace(session: Session, params: SessionParams) -> dict[str, Any]:
     """The session's folder and what it is called."""
     return {"workspace": describe(session.id, session.journal.state), "path": str(session.folder)}
+
+
+@methods.session("session.workspaces.listCheckpoints", SessionParams)
+async def list_checkpoints(session: Session, params: SessionParams) -> dict[str, Any]:
+    """The summaries of the conversation that are kept as files, the first one first."""
+    return {"checkpoints": await anyio.to_thread.run_sync(checkpoints.listed, session.folder)}
+
+
+class CheckpointParams(SessionParams):
+    """Which checkpoint."""
+
+    number: int
+
+
+@methods.session("session.workspaces.readCheckpoint", CheckpointParams)
+async def read_checkpoint(session: Session, params: CheckpointParams) -> dict[str, Any]:
+    """A checkpoint's text; null when there is none of that number."""
+    return {"content": await anyio.to_thread.run_sync(checkpoints.read, session.folder, params.number)}
+
+
+class PasteParams(SessionParams):
+    """A text that is too large for a message."""
+
+    content: str
+
+
+@methods.session("session.workspaces.saveLargePaste", PasteParams)
+async def save_paste(session: Session, params: PasteParams) -> dict[str, Any]:
+    """Keep a text as a file of the session, for a message to name."""
+    name = f"paste-{wire.new_id()}.txt"
+    data, path = params.content.encode("utf-8", "replace"), session.folder / "files" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        await anyio.to_thread.run_sync(path.write_bytes, data)
+    except OSError as error:
+        raise StoreError(f"can't write {path}: {error.strerror}") from error
+    session.emit(WorkspaceFileChanged(name, "create"))
+    return {"saved": {"filename": name, "filePath": str(path), "sizeBytes": len(data)}}
