@@ -9,6 +9,7 @@ import anyio.lowlevel
 from turnwright.errors import ProviderError
 from turnwright.protocol.messages import Reply
 from turnwright.providers.base import ModelInfo, ModelRequest, Progress, Provider
+from turnwright.providers.transport import DIRECT, Route
 from turnwright.recording.dialogue import SUMMARY, Dialogue, answer_of, reply_of
 from turnwright.recording.difference import Difference, difference
 from turnwright.recording.form import FORMAT, Exchange, Failure, Recording
@@ -53,8 +54,8 @@ class Recorder:
         exchange.reply = answer_of(reply, places)
         return reply
 
-    async def models(self) -> list[ModelInfo]:
-        return await self._provider.models()
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
+        return await self._provider.models(route)
 
     async def aclose(self) -> None:
         await self._provider.aclose()
@@ -134,7 +135,7 @@ class Replay:
                 return expected, places
         raise ProviderError(f"The request is not the one that was recorded: {self.difference}")
 
-    async def models(self) -> list[ModelInfo]:
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
         name = self._recording.model or "recorded"
         return [ModelInfo(name, name, self._recording.window)]
 

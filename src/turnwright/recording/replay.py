@@ -73,6 +73,8 @@ async def replay(plan: Plan, settings: Settings) -> Replayed:
 class _Stage:
     """The session's client: says what was said, and hears what becomes of it."""
 
+    inference = None
+
     def __init__(self, plan: Plan, settings: Settings) -> None:
         self._plan = plan
         self._id = wire.new_id()
