@@ -22,6 +22,7 @@ from turnwright.cli.progress import Progress as TurnLines
 from turnwright.errors import SessionFailed
 from turnwright.protocol.messages import Reply
 from turnwright.providers.base import ModelInfo, ModelRequest, Progress, Provider
+from turnwright.providers.transport import DIRECT, Route
 from turnwright.providers.embedded import Embedded
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet", "jetty")
@@ -48,8 +49,8 @@ class Counted:
         self.calls += 1
         return await self._provider.respond(request, progress)
 
-    async def models(self) -> list[ModelInfo]:
-        return await self._provider.models()
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
+        return await self._provider.models(route)
 
     async def aclose(self) -> None:
         await self._provider.aclose()
