@@ -22,8 +22,8 @@ from turnwright.cli.progress import Progress as TurnLines
 from turnwright.errors import SessionFailed
 from turnwright.protocol.messages import Reply
 from turnwright.providers.base import ModelInfo, ModelRequest, Progress, Provider
-from turnwright.providers.transport import DIRECT, Route
 from turnwright.providers.embedded import Embedded
+from turnwright.providers.transport import DIRECT, Route
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet", "jetty")
 PATIENCE = 600.0
