@@ -145,6 +145,7 @@ async def serving(
     provider: ProviderOptions | None = None,
     environment: Mapping[str, str] | None = None,
     users_url: str | None = None,
+    shows_endpoints: bool = False,
     idle_timeout: float | None = None,
 ) -> AsyncGenerator[Server, None]:
     """Start a server whose model follows `script`; in the end every log is right.
@@ -155,7 +156,9 @@ async def serving(
     home = tmp_path / "home"
     model = Scripted(script or ())
     endpoints = None if script is None else Fixed(model, "scripted")
-    settings = Settings(home, users_url=users_url, session_idle_timeout=idle_timeout)
+    settings = Settings(
+        home, users_url=users_url, session_idle_timeout=idle_timeout, shows_endpoints=shows_endpoints
+    )
     with anyio.fail_after(30):
         async with started(
             settings, provider=provider, endpoints=endpoints, environment=environment or {}

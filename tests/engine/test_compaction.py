@@ -61,6 +61,9 @@ class Window:
     async def find(self, options: SessionOptions, model: str | None, routing: Routing = direct) -> Endpoint:
         return Endpoint(self._provider, "m", "m", window=self._window)
 
+    def provider(self, options: SessionOptions, model: str | None) -> None:
+        return None
+
     async def models(self, options: SessionOptions, routing: Routing = direct) -> list[ModelInfo]:
         return await self._provider.models()
 

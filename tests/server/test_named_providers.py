@@ -174,3 +174,36 @@ async def test_the_history_stays_valid_while_the_model_is_switched_through_all_f
         assert {name: s.violations for name, s in servers.items()} == {name: [] for name in servers}
         assert {name: len(s.requests) for name, s in servers.items()} == dict.fromkeys(servers, 4)
         assert client.types.count("session.error") == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "header"),
+    [
+        ({}, {"Authorization": "Bearer key-to-be-seen"}),
+        ({"type": "anthropic"}, {"x-api-key": "key-to-be-seen"}),
+        ({"type": "azure"}, {"api-key": "key-to-be-seen"}),
+    ],
+)
+async def test_an_endpoint_is_told_with_its_key_where_the_runtime_allows_it(
+    tmp_path: Path, kind: dict[str, str], header: dict[str, str]
+) -> None:
+    own = {**kind, "name": "own", "baseUrl": URL, "apiKey": "key-to-be-seen", "headers": {"X-Team": "red"}}
+    async with serving(tmp_path, None, shows_endpoints=True) as server:
+        client = server.connect()
+        session = await started(client, tmp_path, providers=[own], models=[{"id": "m", "provider": "own"}])
+        told = await client.call("session.provider.getEndpoint", sessionId=session)
+        assert told == {
+            "type": kind.get("type", "openai"),
+            "baseUrl": URL,
+            "apiKey": "key-to-be-seen",
+            "headers": {"X-Team": "red", **header},
+            **({} if kind.get("type") == "anthropic" else {"wireApi": "completions"}),
+        }
+
+
+async def test_an_endpoint_is_not_told_unless_that_is_allowed(tmp_path: Path) -> None:
+    async with serving(tmp_path, None) as server:
+        client = server.connect()
+        session = await started(client, tmp_path, provider={"baseUrl": URL, "apiKey": "key-to-be-seen"})
+        with pytest.raises(RequestFailed, match="COPILOT_ALLOW_GET_PROVIDER_ENDPOINT"):
+            await client.call("session.provider.getEndpoint", sessionId=session)

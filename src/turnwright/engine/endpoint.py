@@ -42,6 +42,10 @@ class Endpoints(Protocol):
         """Raises ConfigError when nothing is configured, ProviderError when it can't be asked."""
         ...
 
+    def provider(self, options: SessionOptions, model: str | None) -> ProviderOptions | None:
+        """The options of the provider that `find` takes; None without one. Raises ConfigError."""
+        ...
+
     async def models(self, options: SessionOptions, routing: Routing = direct) -> list[ModelInfo]:
         """The models that a session with these options could use. Raises as `find` does."""
         ...
@@ -58,6 +62,9 @@ class Fixed:
     async def find(self, options: SessionOptions, model: str | None, routing: Routing = direct) -> Endpoint:
         name = model or self._model
         return Endpoint(self._provider, name, name, self._window)
+
+    def provider(self, options: SessionOptions, model: str | None) -> ProviderOptions | None:
+        return None
 
     async def models(self, options: SessionOptions, routing: Routing = direct) -> list[ModelInfo]:
         return await self._provider.models()

@@ -69,6 +69,15 @@ class ConfiguredEndpoints:
             raise ConfigError(NOTHING_CONFIGURED)
         return await self._of(chosen, options, wanted, routing)
 
+    def provider(self, options: SessionOptions, model: str | None) -> ProviderOptions | None:
+        """The options of the provider that `find` takes; None without one. Raises ConfigError."""
+        registry = Registry(options.providers, options.models)
+        if served := registry.find(model or options.model):
+            return served.provider
+        chosen = options.provider or self._github(options) or self._defaults.provider
+        first = None if chosen else registry.find(registry.first)
+        return first.provider if first else chosen
+
     async def aclose(self) -> None:
         """Close every provider."""
         for provider in self._providers.values():

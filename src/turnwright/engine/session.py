@@ -34,7 +34,7 @@ from turnwright.engine.run import Run
 from turnwright.engine.secrets import Secrets
 from turnwright.engine.session_tools import AskUser, CompleteTask, ExitPlanMode
 from turnwright.engine.toolset import Toolset
-from turnwright.errors import InvalidParams
+from turnwright.errors import ConfigError, InvalidParams
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events import Data
 from turnwright.protocol.events.session import (
@@ -256,6 +256,13 @@ class Session:
     async def models(self) -> list[ModelInfo]:
         """The models that the session can switch to. Raises ConfigError or ProviderError."""
         return await self._endpoints.models(self.options, self._route_to)
+
+    async def provider_in_use(self) -> tuple[ProviderOptions, Route]:
+        """Whom the next model call is sent to, and how. Raises ConfigError, ProviderError."""
+        options = self._endpoints.provider(self.options, self._model)
+        if options is None:
+            raise ConfigError("this session's model is not reached by an endpoint of HTTP")
+        return options, await self._route_to(options)
 
     def add_providers(self, providers: Sequence[ProviderOptions], models: Sequence[ModelOptions]) -> None:
         """Name more providers and models. Raises ConfigError naming the field; nothing has changed then."""

@@ -15,7 +15,8 @@ class Settings(msgspec.Struct):
     """`connection_token` is asked for at `connect`; `github_token` goes with `COPILOT_API_URL` alone.
 
     At `users_url` is asked whose token a session brings; without it, nobody is. A session that nobody has
-    used for `session_idle_timeout` seconds is unloaded; None keeps all.
+    used for `session_idle_timeout` seconds is unloaded; None keeps all. With `shows_endpoints` a client may
+    ask for a session's endpoint, its key included.
     """
 
     home: Path
@@ -25,6 +26,7 @@ class Settings(msgspec.Struct):
     api_url: str | None = None
     users_url: str | None = None
     session_idle_timeout: float | None = None
+    shows_endpoints: bool = False
     stopping: anyio.Event = msgspec.field(default_factory=anyio.Event)
 
 
@@ -50,6 +52,7 @@ def from_environment(
         github_token=token,
         auth_type=kind,
         api_url=environment.get("COPILOT_API_URL") or None,
+        shows_endpoints=environment.get("COPILOT_ALLOW_GET_PROVIDER_ENDPOINT") == "true",
         users_url=environment.get("COPILOT_DEBUG_GITHUB_API_URL")
         or environment.get("COPILOT_API_URL")
         or None,
