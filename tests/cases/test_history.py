@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.cases.local_tool import LocalTool
 from tests.cases.scene import results, scene, turns, words
-from tests.engine.harness import Recorder, app_tools, say
+from tests.engine.harness import Recorder, app_tools, options, running, say
 from turnwright.engine.permissions import Decision
 from turnwright.errors import RequestFailed
+from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.questions import PermissionRequested
 from turnwright.protocol.events.session import Idle
@@ -16,8 +18,9 @@ from turnwright.protocol.messages import ToolOutput
 from turnwright.protocol.options import ToolSpec
 from turnwright.protocol.wire import Json
 from turnwright.providers.openai_chat import OpenAIChat
-from turnwright.providers.scripted import calls, text
+from turnwright.providers.scripted import Scripted, calls, text
 from turnwright.store.history import INTERRUPTED
+from turnwright.store.jsonl import JsonlStore
 from turnwright.testing.chat_answers import say as reply_with
 from turnwright.testing.chat_answers import send_events
 from turnwright.testing.chat_server import ChatServer
@@ -159,3 +162,35 @@ async def test_a_terminal_tool_ends_the_run_only_when_it_succeeds(tmp_path: Path
         await at.prompt("go")
         assert len(at.model.requests) == (1 if succeeds else 2)
         assert at.completions()["b"].success
+
+
+async def test_results_of_any_size_are_the_same_bytes_after_a_resume(tmp_path: Path) -> None:
+    """B23"""
+    sizes = [1, 2, 3, 7, 64, 999, 1000, 4095, 4096, 4097, 8191, 16_384, 32_768, 65_535, 65_536]
+    awkward = ["\n", "\r\n\n", "\u2028\u2029\x00\x7f", "👩‍👩‍👧‍👦🏳️‍🌈", '{"type":"assistant.turn_start"}\n']
+    texts = [
+        (("line é 🙂\r\n\\" * 8192)[:size]).encode()[:size].decode(errors="ignore") or "x" for size in sizes
+    ]
+    outputs = {f"c{number}": output for number, output in enumerate((*texts, *awkward))}
+    assert (len(outputs), max(len(output.encode()) for output in outputs.values())) == (20, 65_536)
+
+    async def give(call: Call) -> ToolResult:
+        return ToolResult(outputs[call.id])
+
+    ids = list(outputs)
+    script = [calls(*((id, "gives", "{}") for id in part)) for part in (ids[:1], ids[1:8], ids[8:])]
+    first, second = Scripted([*script, text("done")]), Scripted([text("still there")])
+    client = Recorder()
+    with anyio.fail_after(30):
+        async with running(
+            first, tmp_path, JsonlStore(tmp_path / "s"), tools=[LocalTool("gives", give)]
+        ) as at:
+            say(await at.create(options(tmp_path, session_id="s"), client), "go")
+            await client.until("session.idle")
+        async with running(second, tmp_path, JsonlStore(tmp_path / "s")) as at:
+            say(await at.resume("s", options(tmp_path), client), "what was it?")
+            await client.until("session.idle", 2)
+    before, after = first.requests[-1].messages, second.requests[0].messages
+    assert results(second.requests[0]) == outputs
+    assert wire.encode(after[: len(before)]) == wire.encode(before)
+    assert first.problems == second.problems == []
