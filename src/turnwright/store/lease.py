@@ -2,15 +2,15 @@
 
 import fcntl
 import os
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from turnwright.errors import SessionInUse
-
-CLOCK_ERROR = 2.0
-"""Seconds by which a process's start, counted in ticks since boot, may be off."""
+from turnwright.store import holder
+from turnwright.store.holder import Fate, Holder
+from turnwright.store.mounts import is_of_one_machine
 
 
 class Lease:
@@ -18,27 +18,30 @@ class Lease:
 
     Among Turnwright's processes the lock on the log's descriptor decides, which ends with its holder. The
     mark, `inuse.<pid>.lock` with the pid as text, is for runtimes that know no such lock: theirs is honoured
-    while that process lives, and ours is written for them.
+    while that process lives, and ours is written for them. Beside ours, `holder.<pid>.json` tells of the host
+    and of the process's start.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._mark = folder / f"inuse.{os.getpid()}.lock"
 
     def take(self, fd: int) -> None:
         """Lock the log. Raises SessionInUse, and then nothing was written."""
+        is_locked = False
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_locked = True
         except BlockingIOError:
-            own = os.getpid() if self._mark.exists() else None
-            raise self._in_use(next(self._holders(), own)) from None
+            ours = f"pid {os.getpid()}" if self._own.path.exists() else "another process"
+            raise self._in_use(next(self._holders(is_locked=False), ours)) from None
         except OSError:  # a file system without locks: the marks have to do
             pass
-        for pid in self._holders():
-            fcntl.flock(fd, fcntl.LOCK_UN)
-            raise self._in_use(pid)
+        for other in self._holders(is_locked=is_locked):
+            with suppress(OSError):
+                fcntl.flock(fd, fcntl.LOCK_UN)
+            raise self._in_use(other)
         with suppress(OSError):  # nobody is told, and the lock holds all the same
-            self._mark.write_text(str(os.getpid()), "ascii")
+            self._own.write()
 
     def extend(self, fd: int) -> None:
         """Lock a file that nobody else knows yet, and that is about to become the log."""
@@ -47,26 +50,85 @@ class Lease:
 
     def give_back(self, fd: int) -> None:
         """Let others write."""
-        with suppress(OSError):
-            self._mark.unlink()
+        self._own.remove()
         with suppress(OSError):
             fcntl.flock(fd, fcntl.LOCK_UN)
 
-    def _in_use(self, pid: int | None) -> SessionInUse:
-        by = "another process" if pid is None else f"pid {pid}"
+    @property
+    def _own(self) -> "_Mark":
+        return _Mark(self._folder / f"inuse.{os.getpid()}.lock", os.getpid())
+
+    def _in_use(self, by: str) -> SessionInUse:
         return SessionInUse(f"session {self._folder.name} is in use by {by}")
 
-    def _holders(self) -> Iterator[int]:
-        """The other living processes that have left a mark; what the dead have left is removed."""
-        for mark in self._folder.glob("inuse.*.lock"):
-            pid = _pid_of(mark)
-            if pid is None or pid == os.getpid():
+    def _holders(self, *, is_locked: bool) -> Iterator[str]:
+        """The others that have left a mark and may live; what the dead have left is removed.
+
+        All that run on one machine, in containers too, share its locks: who has the lock knows of those whose
+        pids mean nothing here that they are gone. On a file system that machines share that isn't known.
+        """
+        for path in self._folder.glob("inuse.*.lock"):
+            pid = _pid_of(path)
+            if pid is None:
                 continue
-            if _lives(pid, since=mark):
-                yield pid
-            else:
-                with suppress(OSError):
-                    mark.unlink()
+            mark = _Mark(path, pid)
+            told = mark.holder
+            if pid == os.getpid() and told in (None, holder.this_process()):
+                continue
+            match mark.fate if told is None else told.fate:
+                case "lives":
+                    yield str(told or f"pid {pid}")
+                case "elsewhere" if not is_locked:
+                    yield str(told)
+                case "unknown" if not (is_locked and is_of_one_machine(self._folder)):
+                    yield f"{told}; if that process has ended, remove {path}"
+                case _:
+                    mark.remove()
+
+
+class _Mark(NamedTuple):
+    """A mark and the process that it names."""
+
+    path: Path
+    pid: int
+
+    @property
+    def holder(self) -> Holder | None:
+        """What is told of the process beside the mark; other runtimes tell nothing.
+
+        What was told long before the mark was left is of an earlier process with that pid.
+        """
+        found = holder.read(self._beside)
+        if found is None or found.pid != self.pid:
+            return None
+        try:
+            age = self.path.stat().st_mtime - self._beside.stat().st_mtime
+        except OSError:
+            return None
+        return found if age <= holder.CLOCK_ERROR else None
+
+    @property
+    def fate(self) -> Fate:
+        """What has become of a process of which the mark alone tells: one that is younger is another."""
+        try:
+            since = self.path.stat().st_mtime
+        except OSError:  # the mark was removed while we looked
+            return "gone"
+        return "lives" if holder.runs(self.pid) and not holder.is_younger(self.pid, since) else "gone"
+
+    def write(self) -> None:
+        """Raises OSError."""
+        holder.write(self._beside, holder.this_process())
+        self.path.write_text(str(self.pid), "ascii")
+
+    def remove(self) -> None:
+        for path in (self.path, self._beside):
+            with suppress(OSError):
+                path.unlink()
+
+    @property
+    def _beside(self) -> Path:
+        return self.path.with_name(f"holder.{self.pid}.json")
 
 
 def _pid_of(mark: Path) -> int | None:
@@ -76,31 +138,3 @@ def _pid_of(mark: Path) -> int | None:
     with suppress(ValueError):
         return int(mark.name.split(".")[1])
     return None
-
-
-def _lives(pid: int, *, since: Path) -> bool:
-    """Whether a process runs and is no younger than its mark: pids are given out again."""
-    if pid <= 0:
-        return False
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        pass
-    except (ProcessLookupError, OverflowError):
-        return False
-    started = _start_of(pid)
-    try:
-        return started is None or started <= since.stat().st_mtime + CLOCK_ERROR
-    except OSError:  # the mark was removed while we looked
-        return False
-
-
-def _start_of(pid: int) -> float | None:
-    """When a process was started, in seconds since 1970; None where the system doesn't tell."""
-    try:
-        stat = Path("/proc", str(pid), "stat").read_text()
-        uptime = Path("/proc/uptime").read_text()
-    except OSError:
-        return None
-    ticks = int(stat.rpartition(") ")[2].split()[19])
-    return time.time() - float(uptime.split()[0]) + ticks / os.sysconf("SC_CLK_TCK")
