@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import anyio
 
-from tests.faults import big_log, broken_logs, power_loss, soak
+from tests.faults import big_log, broken_logs, power_loss, processes, soak
 from tests.faults import kills as killing
 from tests.faults.failing_disk import FAULTS, FailingDisk, go_through
 from tests.faults.kills import Kill
@@ -23,6 +23,7 @@ from tests.simulation import report as simulation
 SESSIONS = 10_000
 INSTANTS = 2_000
 LOSSES = 2_000
+PROCESSES = 200
 ROUNDS = 3
 IN_A_ROW = (1, 3)
 
@@ -137,6 +138,15 @@ def instants(folder: Path, every: int) -> Iterator[Part]:
         )
 
 
+def process(folder: Path, every: int) -> Iterator[Part]:
+    """Real processes are killed at random instants, and others go on."""
+    found = anyio.run(processes.kill_processes, range(0, PROCESSES, every), folder)
+    for fault in processes.describe(found):
+        show(f"  {fault}")
+    bad = [after for after in found.values() if not after.is_fine]
+    yield Part(len(found), len(bad), "turnwright --headless --stdio", sum(each.invalid for each in bad))
+
+
 def power(folder: Path, every: int) -> Iterator[Part]:
     """The power fails while what was not synced is lost, torn and reordered."""
     for durability in ("turn", "event", "none"):
@@ -180,6 +190,7 @@ PARTS: dict[str, Callable[[Path, int], Iterator[Part]]] = {
     "disk": disk,
     "kills": kills,
     "instants": instants,
+    "processes": process,
     "power": power,
     "big": big,
     "listing": listing,

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.kills import Kill, at_every_point, at_random, outcomes
+from tests.faults.processes import describe, kill_processes
 from tests.faults.sessions import ABORT, PARALLEL, SCENARIOS
 from turnwright.testing.aftermath import Aftermath, look
 from turnwright.testing.crash import Scenario, count_points, kill_at
@@ -42,3 +43,9 @@ def test_an_event_that_was_seen_and_is_not_in_the_log_counts_as_lost(tmp_path: P
 
 def test_a_kill_is_told_in_words() -> None:
     assert str(Kill(ABORT, Point("step", 7), False)) == "abort, step 7, interrupts what was pending"
+
+
+@pytest.mark.anyio
+async def test_a_real_process_that_is_killed_loses_nothing_that_its_client_has_seen(tmp_path: Path) -> None:
+    """B16. Two hundred are tried by scripts/faults."""
+    assert describe(await kill_processes(range(2), tmp_path)) == []
