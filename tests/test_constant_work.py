@@ -18,7 +18,7 @@ import anyio
 import pytest
 
 from tests.engine.harness import Recorder, answer_everything, app_tools, options, say
-from turnwright.engine.endpoint import Fixed
+from turnwright.engine.models.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event

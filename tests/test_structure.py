@@ -17,7 +17,7 @@ LONGEST_MODULE = 400
 PLACES_THAT_CATCH_EVERYTHING = (
     "rpc/peer.py",
     "engine/loop.py",
-    "engine/tool_call.py",
+    "engine/tool_calls/tool_call.py",
     "client/app_code.py",
 )
 """A request's answer, a run, a tool's run and the app's own functions: there a bug of anybody's becomes an

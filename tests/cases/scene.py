@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import anyio
 
 from tests.engine.harness import Recorder, say
-from turnwright.engine.endpoint import Fixed
+from turnwright.engine.models.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.engine.session import Session
 from turnwright.protocol.envelope import Event

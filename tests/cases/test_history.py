@@ -8,7 +8,7 @@ import pytest
 from tests.cases.local_tool import LocalTool
 from tests.cases.scene import results, scene, turns, words
 from tests.engine.harness import Recorder, app_tools, options, running, say
-from turnwright.engine.permissions import Decision
+from turnwright.engine.permissions.permissions import Decision
 from turnwright.errors import RequestFailed
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event

@@ -9,8 +9,8 @@ import pytest
 from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, accounted_for, results, scene, turns
 from tests.engine.harness import Recorder, app_tools, say
-from turnwright.engine.endpoint import Fixed
-from turnwright.engine.endpoints import NOTHING_CONFIGURED, ConfiguredEndpoints, Defaults
+from turnwright.engine.models.endpoint import Fixed
+from turnwright.engine.models.endpoints import NOTHING_CONFIGURED, ConfiguredEndpoints, Defaults
 from turnwright.engine.runtime import Runtime
 from turnwright.errors import ProviderError, RequestFailed
 from turnwright.protocol.envelope import Event

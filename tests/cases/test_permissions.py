@@ -7,7 +7,7 @@ import pytest
 
 from tests.cases.scene import results, scene
 from turnwright import Client, Invocation, PermissionRequest, UserQuestion, tool
-from turnwright.engine.permissions import Decision
+from turnwright.engine.permissions.permissions import Decision
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.questions import PermissionCompleted, PermissionRequested

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cases.scene import results, scene
 from tests.engine.harness import app_tools, say
-from turnwright.engine.external_tool import Answer
+from turnwright.engine.tool_calls.external_tool import Answer
 from turnwright.protocol import wire
 from turnwright.protocol.events.questions import ExternalToolRequested
 from turnwright.protocol.events.session import Idle

@@ -10,7 +10,7 @@ from anyio.abc import TaskGroup
 from msgspec import Raw
 
 from tests.cases.scene import accounted_for
-from turnwright.engine.endpoint import Fixed
+from turnwright.engine.models.endpoint import Fixed
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event, parse
 from turnwright.protocol.options import ProviderOptions

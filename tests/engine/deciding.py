@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from turnwright.engine.rules import Rule, Rules
+from turnwright.engine.permissions.rules import Rule, Rules
 from turnwright.protocol.permissions import CustomTool, Mcp, PermissionRequest, Read, Shell, Url, Write
 
 Decision = Literal["allow", "deny"] | None

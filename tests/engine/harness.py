@@ -7,12 +7,12 @@ from pathlib import Path
 import anyio
 from msgspec import Raw
 
-from turnwright.engine.endpoint import Fixed
-from turnwright.engine.external_tool import Answer
 from turnwright.engine.inbox import Prompt
-from turnwright.engine.permissions import Decision
+from turnwright.engine.models.endpoint import Fixed
+from turnwright.engine.permissions.permissions import Decision
 from turnwright.engine.runtime import Runtime
 from turnwright.engine.session import Session
+from turnwright.engine.tool_calls.external_tool import Answer
 from turnwright.errors import RequestFailed
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event

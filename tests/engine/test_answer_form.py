@@ -10,10 +10,10 @@ from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, scene, words
 from tests.engine.harness import Recorder, app_tools, options
 from turnwright.engine.answer_form import AnswerForm, check_schema
-from turnwright.engine.endpoint import Fixed
-from turnwright.engine.external_tool import Answer
 from turnwright.engine.inbox import Prompt
+from turnwright.engine.models.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
+from turnwright.engine.tool_calls.external_tool import Answer
 from turnwright.errors import InvalidParams, ProviderError
 from turnwright.protocol import wire
 from turnwright.protocol.events.conversation import AssistantMessage, UserMessage

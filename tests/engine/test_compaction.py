@@ -10,7 +10,7 @@ import pytest
 from tests.cases.scene import Scene, scene
 from tests.engine.harness import Recorder, answer_everything, app_tools, say
 from turnwright.engine.compaction import INSTRUCTIONS
-from turnwright.engine.endpoint import Endpoint, Routing, direct
+from turnwright.engine.models.endpoint import Endpoint, Routing, direct
 from turnwright.engine.runtime import Runtime
 from turnwright.errors import ProviderError
 from turnwright.protocol.envelope import parse

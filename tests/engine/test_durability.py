@@ -12,9 +12,9 @@ from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, scene
 from tests.engine.harness import Recorder
 from turnwright import Client
-from turnwright.engine.journal import Journal
-from turnwright.engine.off_loop import Threads
-from turnwright.engine.publication import Publication
+from turnwright.engine.journal.journal import Journal
+from turnwright.engine.journal.off_loop import Threads
+from turnwright.engine.journal.publication import Publication
 from turnwright.errors import ConfigError, StoreError
 from turnwright.protocol.envelope import Event, seal
 from turnwright.protocol.events.session import Idle, ModeChanged

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.harness import Recorder, app_tools, options, running, say
-from turnwright.engine.external_tool import Answer
+from turnwright.engine.tool_calls.external_tool import Answer
 from turnwright.protocol.events.questions import ExternalToolRequested
 from turnwright.providers.scripted import Scripted, calls, text
 

@@ -11,7 +11,7 @@ from tests.cases.local_tool import LocalTool
 from tests.engine.harness import Recorder, options, running, say
 from tests.simulation.clock import Clock, Threads, VirtualLoop, run, simulated
 from tests.simulation.disk import QUICK
-from turnwright.engine.suspend import suspend
+from turnwright.engine.lifecycle.suspend import suspend
 from turnwright.errors import StoreError
 from turnwright.protocol.envelope import Event, parse
 from turnwright.protocol.events.conversation import UserMessage

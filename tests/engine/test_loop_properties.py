@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.harness import Recorder, app_tools, options, running, say
-from turnwright.engine.external_tool import Answer
-from turnwright.engine.permissions import Decision
+from turnwright.engine.permissions.permissions import Decision
 from turnwright.engine.session import Session
+from turnwright.engine.tool_calls.external_tool import Answer
 from turnwright.errors import ProviderError
 from turnwright.protocol.envelope import Event, parse
 from turnwright.protocol.events.conversation import AssistantMessage, TurnEnd, TurnStart, UserMessage

@@ -5,7 +5,7 @@ import threading
 import anyio
 import pytest
 
-from turnwright.engine.off_loop import Threads
+from turnwright.engine.journal.off_loop import Threads
 from turnwright.errors import StoreError
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cases.scene import Scene, results, scene
 from tests.engine.harness import Recorder, say
-from turnwright.engine.permissions import Decision
+from turnwright.engine.permissions.permissions import Decision
 from turnwright.engine.session import Session
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.questions import PermissionCompleted, PermissionRequested

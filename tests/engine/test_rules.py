@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.deciding import Decision, custom, decide, mcp, read, url, write
-from turnwright.engine.rules import Rule
+from turnwright.engine.permissions.rules import Rule
 from turnwright.errors import ConfigError
 from turnwright.protocol.permissions import Memory, PermissionRequest
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cases.scene import scene
 from tests.engine.harness import Recorder
-from turnwright.engine.system_prompt import SECTIONS, customise, default_sections
+from turnwright.engine.prompts.system_prompt import SECTIONS, customise, default_sections
 from turnwright.protocol.options import SectionOverride, SystemMessageOptions
 from turnwright.protocol.wire import Json
 from turnwright.providers.scripted import text

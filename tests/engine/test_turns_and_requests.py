@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.harness import Recorder, answer_everything, app_tools, options, say
-from turnwright.engine.endpoint import Fixed
+from turnwright.engine.models.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.protocol.events.conversation import TurnEnd
 from turnwright.providers.openai_chat import OpenAIChat

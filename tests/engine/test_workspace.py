@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cases.wired import serving
-from turnwright.engine.checkout import Remote, context_of, parse_remote
-from turnwright.engine.workspace import NAME, WorkspaceFile, as_yaml
+from turnwright.engine.lifecycle.checkout import Remote, context_of, parse_remote
+from turnwright.engine.lifecycle.workspace import NAME, WorkspaceFile, as_yaml
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Context, SessionStart
 from turnwright.providers.scripted import text

@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 
 from tests.cases.wired import WireClient
 from tests.conftest import running_children
-from turnwright.engine.endpoint import Fixed
+from turnwright.engine.models.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.protocol.messages import Assistant, Reply, ToolCall, User
 from turnwright.providers.base import ModelInfo, ModelRequest, Progress

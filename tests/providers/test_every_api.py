@@ -9,7 +9,7 @@ from apis import APIS, Spoken
 from exchange import KEY, Heard, request
 from tests.engine.harness import Recorder, answer_everything, app_tools, options, say
 
-from turnwright.engine.endpoint import Fixed
+from turnwright.engine.models.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.errors import ProviderError
 from turnwright.protocol.events.compaction import CompactionComplete

@@ -11,7 +11,7 @@ from tests.simulation.disk import SimulatedDisk
 from tests.simulation.faults import Faults
 from tests.simulation.model import NAME, Model, ProcessModel
 from tests.simulation.trace import Trace
-from turnwright.engine.endpoint import Fixed
+from turnwright.engine.models.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.server.serve import serve_transport
 from turnwright.server.settings import Settings

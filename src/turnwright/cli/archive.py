@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-from turnwright.engine.summary import SessionMetadata, listed
+from turnwright.engine.lifecycle.summary import SessionMetadata, listed
 from turnwright.errors import InvalidParams, SessionNotFound
 from turnwright.protocol.envelope import Event, parse
 from turnwright.store.jsonl import LOG_NAME, JsonlStore

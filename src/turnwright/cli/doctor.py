@@ -15,7 +15,7 @@ import msgspec
 from turnwright import __version__, config
 from turnwright.cli.models import READY, local_state, models_of
 from turnwright.cli.output import show
-from turnwright.engine.rules import Rule
+from turnwright.engine.permissions.rules import Rule
 from turnwright.errors import ConfigError, TurnwrightError
 from turnwright.providers import local_model
 from turnwright.providers.endpoint import Endpoint

@@ -11,7 +11,7 @@ import msgspec
 from turnwright import config
 from turnwright.cli.archive import Archive
 from turnwright.cli.output import show, tell
-from turnwright.engine.endpoints import ConfiguredEndpoints, Defaults
+from turnwright.engine.models.endpoints import ConfiguredEndpoints, Defaults
 from turnwright.engine.secrets import Secrets
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire

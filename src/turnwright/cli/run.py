@@ -22,7 +22,7 @@ from turnwright.client.client import Client
 from turnwright.client.config import SessionConfig
 from turnwright.client.handlers import approve_all
 from turnwright.client.session import Session
-from turnwright.engine.rules import Rule
+from turnwright.engine.permissions.rules import Rule
 from turnwright.errors import ConfigError, InvalidParams, SessionFailed, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event

@@ -9,7 +9,7 @@ import msgspec
 from turnwright import config
 from turnwright.cli.archive import Archive
 from turnwright.engine.answer_form import check_schema
-from turnwright.engine.endpoints import NOTHING_CONFIGURED
+from turnwright.engine.models.endpoints import NOTHING_CONFIGURED
 from turnwright.errors import ConfigError, InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Mode

@@ -6,8 +6,8 @@ from typing import Protocol
 import anyio
 import msgspec
 
-from turnwright.engine.inference import Inference
-from turnwright.engine.journal import Journal
+from turnwright.engine.journal.journal import Journal
+from turnwright.engine.models.inference import Inference
 from turnwright.errors import ProviderError
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.commands import (

@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 
 from turnwright.engine import checkpoints
-from turnwright.engine.routing import COMPACTION
+from turnwright.engine.models.routing import COMPACTION
 from turnwright.errors import ProviderError
 from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart, Trigger
 from turnwright.protocol.events.conversation import TurnEnd, TurnStart

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, cast
 import msgspec
 
 from turnwright.engine.clients import Client
-from turnwright.engine.journal import Journal
+from turnwright.engine.journal.journal import Journal
 from turnwright.errors import InvalidParams, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.events.tools import HookEnd, HookStart

@@ -14,10 +14,10 @@ from turnwright.engine.auto_mode import switch_to_auto
 from turnwright.engine.hooks import AgentStop, Noted
 from turnwright.engine.inbox import Prompt, QueuedCommand
 from turnwright.engine.model_call import Listener, call_model
-from turnwright.engine.pending import finish_open_calls, interrupt_open_calls, repair
-from turnwright.engine.prompt import log_nudge, log_user_message, prepare, submit
+from turnwright.engine.prompts.prompt import log_nudge, log_user_message, prepare, submit
+from turnwright.engine.questions.pending import finish_open_calls, interrupt_open_calls, repair
 from turnwright.engine.run import Run
-from turnwright.engine.tool_call import decode_arguments, run_tool
+from turnwright.engine.tool_calls.tool_call import decode_arguments, run_tool
 from turnwright.errors import AnswerUnfit, ProviderError, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.events.conversation import TurnEnd, TurnRetry, TurnStart

@@ -11,23 +11,23 @@ import anyio
 from anyio.abc import TaskGroup
 
 from turnwright import __version__
-from turnwright.engine import summary
-from turnwright.engine.approvals import Approvals
-from turnwright.engine.checkout import context_of
 from turnwright.engine.clients import Client
-from turnwright.engine.endpoint import Endpoints
-from turnwright.engine.fork import fork
 from turnwright.engine.identity import Identities
-from turnwright.engine.idle_timeout import unload_unused
 from turnwright.engine.inbox import Prompt
-from turnwright.engine.journal import Journal
-from turnwright.engine.leaving import log_waiting
+from turnwright.engine.journal.journal import Journal
+from turnwright.engine.journal.off_loop import OffLoop, Threads
+from turnwright.engine.lifecycle import summary
+from turnwright.engine.lifecycle.checkout import context_of
+from turnwright.engine.lifecycle.fork import fork
+from turnwright.engine.lifecycle.idle_timeout import unload_unused
+from turnwright.engine.lifecycle.leaving import log_waiting
+from turnwright.engine.lifecycle.workspace import WorkspaceFile
 from turnwright.engine.loop import serve
-from turnwright.engine.off_loop import OffLoop, Threads
-from turnwright.engine.pending import repair
+from turnwright.engine.models.endpoint import Endpoints
+from turnwright.engine.permissions.approvals import Approvals
+from turnwright.engine.questions.pending import repair
 from turnwright.engine.secrets import Secrets
 from turnwright.engine.session import Session
-from turnwright.engine.workspace import WorkspaceFile
 from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event

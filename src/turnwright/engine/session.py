@@ -10,30 +10,30 @@ import msgspec
 from anyio.abc import TaskGroup
 
 from turnwright import __version__
-from turnwright.engine import routing
-from turnwright.engine.approvals import Approvals
-from turnwright.engine.asking import Asking
-from turnwright.engine.checkout import context_of
 from turnwright.engine.clients import Clients
-from turnwright.engine.commands import Commands
+from turnwright.engine.commands.commands import Commands
 from turnwright.engine.compaction import Compaction
-from turnwright.engine.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
-from turnwright.engine.event_feed import EventFeed
 from turnwright.engine.hooks import Hooks
-from turnwright.engine.idle_timeout import Use
 from turnwright.engine.inbox import Inbox, Prompt
-from turnwright.engine.instructions import InstructionSource
-from turnwright.engine.instructions import find as find_instructions
-from turnwright.engine.journal import Journal
-from turnwright.engine.offer import Offer
-from turnwright.engine.permissions import Permissions, Verdict
-from turnwright.engine.provider_registry import Registry
-from turnwright.engine.questions import Questions
-from turnwright.engine.rules import Rule, Rules
+from turnwright.engine.journal.event_feed import EventFeed
+from turnwright.engine.journal.journal import Journal
+from turnwright.engine.lifecycle.checkout import context_of
+from turnwright.engine.lifecycle.idle_timeout import Use
+from turnwright.engine.models import routing
+from turnwright.engine.models.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
+from turnwright.engine.models.provider_registry import Registry
+from turnwright.engine.permissions.approvals import Approvals
+from turnwright.engine.permissions.permissions import Permissions, Verdict
+from turnwright.engine.permissions.rules import Rule, Rules
+from turnwright.engine.prompts.instructions import InstructionSource
+from turnwright.engine.prompts.instructions import find as find_instructions
+from turnwright.engine.questions.asking import Asking
+from turnwright.engine.questions.questions import Questions
 from turnwright.engine.run import Run
 from turnwright.engine.secrets import Secrets
-from turnwright.engine.session_tools import AskUser, CompleteTask, ExitPlanMode
-from turnwright.engine.toolset import Toolset
+from turnwright.engine.tool_calls.offer import Offer
+from turnwright.engine.tool_calls.session_tools import AskUser, CompleteTask, ExitPlanMode
+from turnwright.engine.tool_calls.toolset import Toolset
 from turnwright.errors import ConfigError, InvalidParams
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events import Data

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Raw
 
 from turnwright.engine.autopilot import NUDGE
-from turnwright.engine.endpoint import DEFAULT_WINDOW, Fixed
 from turnwright.engine.inbox import Prompt
+from turnwright.engine.models.endpoint import DEFAULT_WINDOW, Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.engine.session import Session
 from turnwright.errors import RequestFailed

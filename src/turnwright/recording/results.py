@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from turnwright.engine.external_tool import Answer
 from turnwright.engine.session import Session
+from turnwright.engine.tool_calls.external_tool import Answer
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.questions import ExternalToolRequested
 from turnwright.protocol.options import ToolSpec

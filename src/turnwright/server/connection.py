@@ -4,9 +4,9 @@ import logging
 
 from msgspec import Raw
 
-from turnwright.engine.inference import Inference
+from turnwright.engine.lifecycle.summary import Lifecycle
+from turnwright.engine.models.inference import Inference
 from turnwright.engine.runtime import Runtime
-from turnwright.engine.summary import Lifecycle
 from turnwright.protocol.envelope import Event
 from turnwright.rpc.peer import Peer
 from turnwright.rpc.router import Router

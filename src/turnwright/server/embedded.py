@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwright import config
-from turnwright.engine.endpoint import Fixed
+from turnwright.engine.models.endpoint import Fixed
 from turnwright.protocol.options import Durability, ProviderOptions
 from turnwright.providers.base import Provider
 from turnwright.rpc.transport import Transport

@@ -4,8 +4,8 @@ import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from turnwright.engine.endpoint import Endpoints
-from turnwright.engine.endpoints import ConfiguredEndpoints, Defaults
+from turnwright.engine.models.endpoint import Endpoints
+from turnwright.engine.models.endpoints import ConfiguredEndpoints, Defaults
 from turnwright.engine.runtime import Runtime
 from turnwright.engine.secrets import Secrets
 from turnwright.protocol.options import Durability, ProviderOptions

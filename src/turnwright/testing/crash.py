@@ -21,7 +21,7 @@ from anyio.abc import TaskGroup
 
 from turnwright.client.client import Client
 from turnwright.client.config import SessionConfig
-from turnwright.engine.endpoint import Fixed
+from turnwright.engine.models.endpoint import Fixed
 from turnwright.errors import SessionNotFound
 from turnwright.protocol.options import Durability
 from turnwright.providers.scripted import Step, text

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from turnwright.engine.commands import Outcome, QueuedAnswer
+from turnwright.engine.commands.commands import Outcome, QueuedAnswer
 from turnwright.engine.session import Session
 from turnwright.errors import TurnwrightError
 from turnwright.server.methods.base import Methods, SessionParams

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from turnwright.engine import context_use, instructions
+from turnwright.engine import context_use
+from turnwright.engine.prompts import instructions
 from turnwright.engine.session import Session
 from turnwright.protocol.options import InfiniteSessions
 from turnwright.server.methods.base import Methods, SessionParams

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from turnwright.engine.event_feed import Page
+from turnwright.engine.journal.event_feed import Page
 from turnwright.engine.session import Session
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire

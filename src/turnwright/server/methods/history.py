@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from turnwright.engine.rewind import truncate as cut
+from turnwright.engine.lifecycle.rewind import truncate as cut
 from turnwright.engine.session import Session
 from turnwright.server.methods.base import Methods, SessionParams
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from turnwright.engine.provider_registry import Registry
+from turnwright.engine.models.provider_registry import Registry
 from turnwright.engine.session import Session
 from turnwright.errors import SessionNotFound
 from turnwright.protocol.options import SessionOptions

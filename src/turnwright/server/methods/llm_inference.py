@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from turnwright.engine.inference import Inference
+from turnwright.engine.models.inference import Inference
 from turnwright.errors import InvalidParams
 from turnwright.protocol.wire import Wire
 from turnwright.server.methods.base import Empty, Methods

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from turnwright.engine import summary
+from turnwright.engine.lifecycle import summary
+from turnwright.engine.lifecycle.workspace import describe
 from turnwright.engine.session import Session
-from turnwright.engine.workspace import describe
 from turnwright.errors import InvalidParams
 from turnwright.protocol.events.session import Context, ContextChanged
 from turnwright.protocol.options import OptionChanges

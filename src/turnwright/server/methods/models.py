@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from turnwright.engine.inference import Origin
+from turnwright.engine.models.inference import Origin
 from turnwright.protocol.options import ProviderOptions, SessionOptions
 from turnwright.protocol.wire import Wire
 from turnwright.providers.base import ModelInfo

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from turnwright.engine.permissions import Decision
+from turnwright.engine.permissions.permissions import Decision
 from turnwright.engine.session import Session
 from turnwright.server.methods.base import Methods, SessionParams
 

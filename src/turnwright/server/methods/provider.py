@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from turnwright.engine.provider_registry import described
+from turnwright.engine.models.provider_registry import described
 from turnwright.engine.session import Session
 from turnwright.errors import ConfigError
 from turnwright.protocol.options import ModelOptions, ProviderOptions

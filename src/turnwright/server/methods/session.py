@@ -6,8 +6,8 @@ import msgspec
 
 from turnwright.engine.answer_form import check_schema
 from turnwright.engine.inbox import Prompt
+from turnwright.engine.lifecycle.suspend import suspend as put_to_rest
 from turnwright.engine.session import Session
-from turnwright.engine.suspend import suspend as put_to_rest
 from turnwright.errors import InvalidParams, RequestFailed, SessionNotFound
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Info, Mode, Renamed, TitleChanged, Warned

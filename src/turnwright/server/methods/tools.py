@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from turnwright.engine.external_tool import Answer
 from turnwright.engine.session import Session
+from turnwright.engine.tool_calls.external_tool import Answer
 from turnwright.protocol.events.session import ToolsUpdated
 from turnwright.protocol.wire import Wire
 from turnwright.server.methods.base import Methods, SessionParams

@@ -2,10 +2,10 @@
 
 from typing import Any, Literal
 
-from turnwright.engine.asking import AUTO_MODE, AutoModeAnswer
-from turnwright.engine.elicitation import Form, elicit
+from turnwright.engine.questions.asking import AUTO_MODE, AutoModeAnswer
+from turnwright.engine.questions.elicitation import Form, elicit
 from turnwright.engine.session import Session
-from turnwright.engine.session_tools import PlanAnswer, UserAnswer
+from turnwright.engine.tool_calls.session_tools import PlanAnswer, UserAnswer
 from turnwright.errors import RequestFailed
 from turnwright.protocol import wire
 from turnwright.server.methods.base import Methods, SessionParams

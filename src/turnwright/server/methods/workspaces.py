@@ -6,8 +6,8 @@ from typing import Any
 import anyio.to_thread
 
 from turnwright.engine import checkpoints
+from turnwright.engine.lifecycle.workspace import describe
 from turnwright.engine.session import Session
-from turnwright.engine.workspace import describe
 from turnwright.errors import StoreError
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import WorkspaceFileChanged

@@ -4,8 +4,8 @@ import logging
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from turnwright.engine.off_loop import OffLoop, inline
-from turnwright.engine.publication import Publication, Subscriber
+from turnwright.engine.journal.off_loop import OffLoop, inline
+from turnwright.engine.journal.publication import Publication, Subscriber
 from turnwright.errors import StoreError, TurnwrightError
 from turnwright.protocol.envelope import Event, seal
 from turnwright.protocol.events import Data

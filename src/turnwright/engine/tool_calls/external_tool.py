@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from turnwright.engine.questions import Questions
+from turnwright.engine.questions.questions import Questions
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.events.questions import ExternalToolCompleted, ExternalToolRequested

@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from turnwright.engine.approvals import Approval, Approvals, approval_of
-from turnwright.engine.questions import Questions
-from turnwright.engine.rules import Rules
+from turnwright.engine.permissions.approvals import Approval, Approvals, approval_of
+from turnwright.engine.permissions.rules import Rules
+from turnwright.engine.questions.questions import Questions
 from turnwright.protocol import permissions as kinds
 from turnwright.protocol import wire
 from turnwright.protocol.events.questions import PermissionCompleted, PermissionRequested, PermissionResult

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from turnwright.engine.hooks import HookFailed, PostToolUse, PreToolUse
-from turnwright.engine.permissions import ALLOWED
+from turnwright.engine.permissions.permissions import ALLOWED
 from turnwright.errors import InvalidParams, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Info

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from turnwright.engine.pending import repair
-from turnwright.engine.prompt import log_user_message
+from turnwright.engine.prompts.prompt import log_user_message
+from turnwright.engine.questions.pending import repair
 
 if TYPE_CHECKING:
     from turnwright.engine.session import Session

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from turnwright.engine.instructions import repository_root
+from turnwright.engine.prompts.instructions import repository_root
 from turnwright.protocol.events.session import Context
 
 SYMBOLIC_DEPTH = 5

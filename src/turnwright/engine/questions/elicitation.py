@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from turnwright.engine.broadcast import ask_clients
+from turnwright.engine.questions.broadcast import ask_clients
 from turnwright.protocol import wire
 from turnwright.protocol.events.questions import ElicitationCompleted, ElicitationRequested
 from turnwright.protocol.wire import Wire

@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import anyio
 
-from turnwright.engine.journal import Journal
+from turnwright.engine.journal.journal import Journal
 from turnwright.protocol.events import Data
 
 A = TypeVar("A")

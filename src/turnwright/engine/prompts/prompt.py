@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from turnwright.engine import instructions
 from turnwright.engine.answer_form import AnswerForm
-from turnwright.engine.attachments import with_attachments
 from turnwright.engine.autopilot import NUDGE
 from turnwright.engine.hooks import PromptSubmitted, PromptTransformed, SessionStarted
 from turnwright.engine.inbox import Prompt
-from turnwright.engine.system_prompt import (
+from turnwright.engine.prompts import instructions
+from turnwright.engine.prompts.attachments import with_attachments
+from turnwright.engine.prompts.system_prompt import (
     IDENTITY,
     assemble,
     compose,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import anyio
 
-from turnwright.engine.off_loop import OffLoop
+from turnwright.engine.journal.off_loop import OffLoop
 from turnwright.errors import StoreError
 from turnwright.protocol.envelope import Event
 

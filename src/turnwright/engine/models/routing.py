@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from turnwright.engine import github
 from turnwright.engine.clients import Client
-from turnwright.engine.inference import Origin
+from turnwright.engine.models import github
+from turnwright.engine.models.inference import Origin
 from turnwright.errors import InvalidParams, ProviderError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.options import ProviderOptions, SessionOptions

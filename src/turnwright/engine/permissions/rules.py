@@ -22,7 +22,7 @@ from typing import Literal
 
 import msgspec
 
-from turnwright.engine.rule_patterns import CommandPattern, FilePattern, UrlPattern
+from turnwright.engine.permissions.rule_patterns import CommandPattern, FilePattern, UrlPattern
 from turnwright.errors import ConfigError
 from turnwright.protocol.permissions import (
     PERMISSION_KINDS,

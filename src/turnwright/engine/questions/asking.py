@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import anyio
 import anyio.to_thread
 
-from turnwright.engine.broadcast import ask_clients
 from turnwright.engine.clients import Client
-from turnwright.engine.session_tools import PlanAnswer, UserAnswer
+from turnwright.engine.questions.broadcast import ask_clients
+from turnwright.engine.tool_calls.session_tools import PlanAnswer, UserAnswer
 from turnwright.errors import TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.events import Data

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from turnwright.engine import summary
-from turnwright.engine.journal import Journal
-from turnwright.engine.workspace import WorkspaceFile
+from turnwright.engine.journal.journal import Journal
+from turnwright.engine.lifecycle import summary
+from turnwright.engine.lifecycle.workspace import WorkspaceFile
 from turnwright.errors import InvalidParams, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event, countable, parse

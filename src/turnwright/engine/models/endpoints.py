@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from turnwright.engine.endpoint import DEFAULT_WINDOW, Endpoint, Routing, direct
-from turnwright.engine.github import github_provider, is_github, serves_responses_alone
-from turnwright.engine.provider_registry import Registry, Served, described
+from turnwright.engine.models.endpoint import DEFAULT_WINDOW, Endpoint, Routing, direct
+from turnwright.engine.models.github import github_provider, is_github, serves_responses_alone
+from turnwright.engine.models.provider_registry import Registry, Served, described
 from turnwright.errors import ConfigError, ProviderError
 from turnwright.protocol import wire
 from turnwright.protocol.options import ProviderOptions, SessionOptions

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from turnwright.engine.external_tool import ExternalTool
-from turnwright.engine.toolset import Filter, Toolset, choose
+from turnwright.engine.tool_calls.external_tool import ExternalTool
+from turnwright.engine.tool_calls.toolset import Filter, Toolset, choose
 from turnwright.protocol import wire
 from turnwright.protocol.options import ToolSpec
 from turnwright.tools.base import Tool

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from turnwright.engine.broadcast import ask_clients
-from turnwright.engine.builtin_commands import BUILTIN
+from turnwright.engine.commands.builtin_commands import BUILTIN
 from turnwright.engine.inbox import QueuedCommand
+from turnwright.engine.questions.broadcast import ask_clients
 from turnwright.errors import TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.events.commands import CommandCompleted, CommandExecute, CommandQueued

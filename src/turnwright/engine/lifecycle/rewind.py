@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from turnwright.engine.pending import repair
+from turnwright.engine.questions.pending import repair
 from turnwright.errors import InvalidParams, StoreError
 from turnwright.protocol.events.session import SnapshotRewind
 

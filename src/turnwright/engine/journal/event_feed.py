@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import anyio
 import msgspec
 
-from turnwright.engine.journal import Journal
+from turnwright.engine.journal.journal import Journal
 from turnwright.protocol.envelope import Event
 
 REMEMBERED = 1000

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from turnwright.engine.external_tool import wait_for
-from turnwright.engine.prompt import prepare
-from turnwright.engine.tool_call import decode_arguments, finish, interrupted
+from turnwright.engine.prompts.prompt import prepare
+from turnwright.engine.tool_calls.external_tool import wait_for
+from turnwright.engine.tool_calls.tool_call import decode_arguments, finish, interrupted
 from turnwright.protocol.events.conversation import ToolRequest, TurnEnd
 from turnwright.protocol.events.questions import (
     ExternalToolCompleted,

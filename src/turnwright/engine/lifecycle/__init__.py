@@ -1,0 +1,1 @@
+"""How sessions are described, copied, cut back, and let go."""

@@ -1,0 +1,1 @@
+"""Which model answers, who serves it, and how requests get there."""

@@ -1,0 +1,1 @@
+"""What a session may do: rules, what was allowed before, and the user."""

@@ -1,0 +1,1 @@
+"""Questions to clients and their users, and what the log left open."""

@@ -1,0 +1,1 @@
+"""The tools on offer, and what becomes of a call."""
