@@ -19,10 +19,11 @@ from tests.faults.kills import Kill
 from tests.faults.many_sessions import LISTED_IN, list_of
 from tests.faults.sessions import SCENARIOS
 from tests.simulation import report as simulation
+from turnwright.protocol.options import Durability
 
 SESSIONS = 10_000
 INSTANTS = 2_000
-LOSSES = 2_000
+LOSSES: dict[Durability, int] = {"turn": 2_000, "event": 2_000, "none": 200}
 PROCESSES = 200
 ROUNDS = 3
 IN_A_ROW = (1, 3)
@@ -149,10 +150,10 @@ def process(folder: Path, every: int) -> Iterator[Part]:
 
 def power(folder: Path, every: int) -> Iterator[Part]:
     """The power fails while what was not synced is lost, torn and reordered."""
-    for durability in ("turn", "event", "none"):
+    for durability, count in LOSSES.items():
         recording = anyio.run(power_loss.record, folder / durability / "home", durability)
         tried = lost = invalid = 0
-        for seed in range(0, LOSSES, every):
+        for seed in range(0, count, every):
             place = folder / f"{durability}-{seed}"
             found = anyio.run(power_loss.lose_power, recording, seed, place / "home")
             tried += 1

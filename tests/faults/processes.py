@@ -72,7 +72,7 @@ async def kill_after(seconds: float, pid: Path) -> None:
     os.kill(int(pid.read_text()), signal.SIGKILL)
 
 
-async def kill_processes(seeds: range, folder: Path, side_by_side: int = 2) -> dict[int, Aftermath]:
+async def kill_processes(seeds: range, folder: Path, side_by_side: int = 4) -> dict[int, Aftermath]:
     """Do so for each seed."""
     found: dict[int, Aftermath] = {}
 
