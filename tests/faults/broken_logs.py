@@ -2,10 +2,12 @@
 
 import itertools
 import random
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tests.faults.long_log import LongLog
 from turnwright.protocol.envelope import Event
+from turnwright.store.checksums import NOTHING, Altered, Sum, verify
 from turnwright.store.load import load
 from turnwright.store.memory import MemoryLog
 from turnwright.store.salvage import events_of
@@ -17,23 +19,29 @@ class Tally(NamedTuple):
     """How many were tried; in how many an event was lost that was whole; in how many one came back altered.
 
     An altered event is one that a flipped bit has turned into another that is as valid: a letter of a text.
+    `unseen` are those that the log's sums didn't tell.
     """
 
     tried: int
     lost: int
     altered: int
+    unseen: int = 0
 
 
 class CutLog(MemoryLog):
     """A log in memory whose last line may have no end."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, sums: Sequence[Sum] = ()) -> None:
         super().__init__()
+        self._sums = sums
         self.lines = data.split(b"\n")
         self._has_end = not self.lines[-1]
         if self._has_end:
             self.lines.pop()
         self.size = len(data)
+
+    def verify(self, start: int = 0) -> Altered | None:
+        return verify([b"\n".join(self.lines) + b"\n" * self._has_end], self._sums).altered
 
     @property
     def is_ended(self) -> bool:
@@ -76,17 +84,29 @@ def flips(lines: list[bytes], count: int, seed: int = 1) -> Tally:
     whole = b"".join(line + b"\n" for line in lines)
     chance = random.Random(seed)
     written = set(lines)
-    tried = lost = altered = 0
+    sums = list(_sums(lines))
+    tried = lost = altered = unseen = 0
     for _ in range(count):
         bit = chance.randrange(len(whole) * 8)
         spoiled = bytearray(whole)
         spoiled[bit // 8] ^= 1 << bit % 8
-        log = CutLog(bytes(spoiled))
-        load(log)
+        log = CutLog(bytes(spoiled), sums)
+        told = load(log).altered
         found = [event.encoded for event in events_of(log.lines)]
         hit = whole.count(b"\n", 0, bit // 8)
         spared = [line for number, line in enumerate(lines) if number != hit]
         tried += 1
         lost += [line for line in found if line in written and line != lines[hit]] != spared
-        altered += any(line not in written for line in found)
-    return Tally(tried, lost, altered)
+        changed = any(line not in written for line in found)
+        altered += changed
+        unseen += changed and told is None
+    return Tally(tried, lost, altered, unseen)
+
+
+def _sums(lines: list[bytes]) -> Iterator[Sum]:
+    """The sums of a log as they are noted: at each turn's end, and at the log's."""
+    sum = NOTHING
+    for line in lines:
+        sum = sum.after(line + b"\n")
+        if b'"assistant.turn_end"' in line or line is lines[-1]:
+            yield sum

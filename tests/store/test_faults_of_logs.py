@@ -13,12 +13,13 @@ SLOWER = 3
 
 def test_a_log_cut_anywhere_is_loaded_as_far_as_it_is_whole() -> None:
     found = broken_logs.cuts(LINES, 499)
-    assert found == (found.tried, 0, 0)
+    assert found == (found.tried, 0, 0, 0)
     assert found.tried > 200
 
 
 def test_a_flipped_bit_costs_no_event_but_the_one_that_it_hit() -> None:
     found = broken_logs.flips(LINES, 200)
+    assert found.unseen == 0
     assert (found.tried, found.lost) == (200, 0)
 
 

@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from turnwright.cli.archive import Archive
@@ -10,7 +11,9 @@ from turnwright.errors import StoreError
 from turnwright.protocol import wire
 from turnwright.server.settings import home
 from turnwright.store.audit import Report, audit
+from turnwright.store.checksums import Checksums, verify
 from turnwright.store.jsonl import LOG_NAME
+from turnwright.store.jsonl_log import BLOCK
 
 
 class Audited(wire.Wire):
@@ -59,7 +62,9 @@ def _logs(archive: Archive, named: str | None) -> Iterator[Path]:
 def _read(path: Path) -> Report:
     try:
         with path.open("rb") as file:
-            return audit(file)
+            altered = verify(iter(partial(file.read, BLOCK), b""), Checksums(path).noted()).altered
+            file.seek(0)
+            return audit(file, altered)
     except OSError as error:
         raise StoreError(f"can't read {path}: {error.strerror}") from error
 

@@ -186,6 +186,8 @@ class Runtime:
             repair(session)
         if session.journal.damage is not None and not live:
             session.emit(Warned("log_damaged", str(session.journal.damage)), ephemeral=True)
+        if session.journal.altered is not None and not live:
+            session.emit(Warned("log_altered", str(session.journal.altered)), ephemeral=True)
         session.emit(CustomAgentsUpdated([], [], []))
         session.emit(
             SessionResume(

@@ -16,6 +16,7 @@ from turnwright.protocol.events.questions import (
 from turnwright.protocol.events.session import SessionStart
 from turnwright.protocol.wire import Wire
 from turnwright.store.accounts import Account
+from turnwright.store.checksums import Altered
 from turnwright.store.finding import Finding, broken, note
 
 VERSION = 1
@@ -37,9 +38,9 @@ class Report(Wire):
         return not any(finding.broken for finding in self.findings)
 
 
-def audit(lines: Iterable[bytes]) -> Report:
-    """Check a log, given as a file gives it: lines with their newlines."""
-    log = _Log()
+def audit(lines: Iterable[bytes], altered: Altered | None = None) -> Report:
+    """Check a log, given as a file gives it: lines with their newlines; `altered` is what its sums say."""
+    log = _Log(altered)
     findings = [finding for line in lines for finding in log.read(line)]
     findings += log.close()
     findings.sort(key=lambda finding: finding.line)
@@ -49,8 +50,10 @@ def audit(lines: Iterable[bytes]) -> Report:
 class _Log:
     """A log as far as it was read."""
 
-    def __init__(self) -> None:
+    def __init__(self, altered: Altered | None) -> None:
         self.line = 0
+        self._altered = altered
+        self._offset = 0
         self.turns = 0
         self.calls = 0
         self._ids: set[str] = set()
@@ -63,6 +66,10 @@ class _Log:
     def read(self, raw: bytes) -> Iterator[Finding]:
         """Read one more line; what is wrong with it."""
         self.line += 1
+        self._offset += len(raw)
+        if self._altered is not None and self._offset > self._altered.start:
+            yield broken(self.line, "sum", f"here or below, before byte {self._altered.end}: not as written")
+            self._altered = None
         if not raw.endswith(b"\n"):
             yield broken(self.line, "line", "the last line has no end: it may be cut short")
         try:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from turnwright.errors import InvalidParams
+from turnwright.store.checksums import Altered
 from turnwright.store.entry import Entry
 from turnwright.store.state import State
 
@@ -48,6 +49,13 @@ class EventLog(Protocol):
 
     def read(self, start: int = 0) -> Iterator[bytes]:
         """Yield the lines from a byte on, which has to be a line's first, oldest first, without newlines."""
+        ...
+
+    def verify(self, start: int = 0) -> Altered | None:
+        """Compare the log, from about a byte on, with the sums that were kept of it; where it was altered.
+
+        Only while held.
+        """
         ...
 
     @property

@@ -4,7 +4,9 @@ from typing import Literal
 
 from turnwright.protocol.wire import Wire
 
-Rule = Literal["line", "shape", "start", "chain", "id", "time", "ephemeral", "turn", "call", "question"]
+Rule = Literal[
+    "line", "shape", "start", "chain", "id", "time", "ephemeral", "turn", "call", "question", "sum"
+]
 
 
 class Finding(Wire):

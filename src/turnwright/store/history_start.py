@@ -80,6 +80,11 @@ class HistoryStart:
         self._summaries: list[Message] = []
         self._removed = 0
 
+    @property
+    def offset(self) -> int:
+        """The first byte of the log that `read` needs."""
+        return self._spans[0].offset if self._spans else 0
+
     def add(self, messages: int, offset: int) -> None:
         """Note a line that begins a span."""
         self._spans.append(_Span(messages, offset))

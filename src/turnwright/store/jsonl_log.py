@@ -3,10 +3,12 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 
 from turnwright.errors import StoreError
+from turnwright.store.checksums import NOTHING, Altered, Checksums, Sum, verify
 from turnwright.store.disk import Disk
 from turnwright.store.lease import Lease
 
@@ -24,12 +26,16 @@ class JsonlLog:
         self._path = path
         self._disk = disk
         self._lease = Lease(path.parent)
+        self._checksums = Checksums(path)
+        self._sum: Sum | None = NOTHING if new else None
         self._fd = disk.open(path, os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0))
         self.size = os.fstat(self._fd).st_size
         self._is_held = False
         self._is_torn = False
         self._is_doubtful = False
         self._is_named = False
+        if new:
+            self._checksums.forget()
 
     def hold(self) -> bool:
         if self._is_held:
@@ -63,8 +69,11 @@ class JsonlLog:
             self._take_back()
             raise self._error("write to", error) from error
         self.size += len(record)
+        if self._sum is not None:
+            self._sum = self._sum.after(record)
 
     def sync(self) -> None:
+        sum = self._sum
         try:
             self._disk.sync(self._fd)
             if not self._is_named:
@@ -72,6 +81,19 @@ class JsonlLog:
         except OSError as error:
             self._is_doubtful = True
             raise self._error("sync", error) from error
+        if sum is not None:
+            self._checksums.note(sum)
+
+    def verify(self, start: int = 0) -> Altered | None:
+        noted = list(self._checksums.noted())
+        if start and not noted:  # a big log of another program's
+            return None
+        trusted = max((sum for sum in noted if sum.size <= start), default=NOTHING)
+        with open(self._fd, "rb", buffering=0, closefd=False) as file:
+            file.seek(trusted.size)
+            verified = verify(iter(partial(file.read, BLOCK), b""), noted, trusted)
+        self._sum = verified.sum if verified.sum.size == self.size else None
+        return verified.altered
 
     def read(self, start: int = 0) -> Iterator[bytes]:
         with open(self._fd, "rb", buffering=BLOCK, closefd=False) as file:
@@ -87,11 +109,14 @@ class JsonlLog:
         fd = -1
         try:
             fd = self._disk.open(draft, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC)
+            sum = NOTHING
             for block in _blocks(lines):
                 self._write_all(fd, block)
+                sum = sum.after(block)
             self._disk.sync(fd)
             if self._is_held:
                 self._lease.extend(fd)
+            self._checksums.forget()
             self._disk.replace(draft, self._path)
         except OSError as error:
             if fd >= 0:
@@ -102,6 +127,7 @@ class JsonlLog:
         os.close(self._fd)
         self._fd = fd
         self.size = os.fstat(fd).st_size
+        self._sum = sum
         self._is_named = False
         self._is_torn = self._is_doubtful = False
 
@@ -118,6 +144,8 @@ class JsonlLog:
             raise self._error("set aside what is damaged in", error) from error
 
     def end_at(self, size: int) -> None:
+        self._checksums.forget()
+        self._sum = None
         try:
             self._disk.truncate(self._fd, size)
             self.size = size

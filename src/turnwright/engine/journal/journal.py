@@ -11,6 +11,7 @@ from turnwright.protocol.envelope import Event, seal
 from turnwright.protocol.events import Data
 from turnwright.protocol.options import Durability
 from turnwright.store.base import EventLog
+from turnwright.store.checksums import Altered
 from turnwright.store.history import History
 from turnwright.store.load import load
 from turnwright.store.mend import Damage
@@ -35,6 +36,7 @@ class Journal:
         self.state = State()
         self.history = History()
         self.damage: Damage | None = None
+        self.altered: Altered | None = None
         self._publication = Publication(lambda: self.log.sync(), off_loop)
         self._durability: Durability = durability
         self._is_loaded = False
@@ -100,11 +102,12 @@ class Journal:
 
     def _load(self) -> None:
         epoch = self.history.epoch
-        self.state, self.history, self.damage = load(self.log)
+        self.state, self.history, self.damage, self.altered = load(self.log)
         self.history.epoch += epoch + 1
         self._is_loaded = True
-        if self.damage is not None:
-            log.warning("%s", self.damage)
+        for fault in (self.damage, self.altered):
+            if fault is not None:
+                log.warning("%s", fault)
 
     def events(self) -> list[Event]:
         """Read the log again, as it stands now."""
