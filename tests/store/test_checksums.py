@@ -108,6 +108,9 @@ async def test_the_client_that_resumes_an_altered_session_is_warned_and_an_audit
     monkeypatch.setenv("COPILOT_HOME", str(tmp_path))
     assert main(["audit", session_id]) == 1
     assert "sum: here or below" in capsys.readouterr().out
+    assert main(["sessions", "repair", session_id]) == 0
+    assert "is accepted" in capsys.readouterr().out
+    assert main(["audit", session_id]) == 0
 
 
 def test_from_a_byte_on_only_what_follows_is_compared(tmp_path: Path) -> None:
