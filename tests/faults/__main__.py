@@ -18,6 +18,8 @@ from tests.faults.failing_disk import FAULTS, FailingDisk, go_through
 from tests.faults.kills import Kill
 from tests.faults.many_sessions import LISTED_IN, list_of
 from tests.faults.sessions import SCENARIOS
+from tests.fuzzing.campaign import TARGETS
+from tests.fuzzing.crew import tallies
 from tests.simulation import report as simulation
 from turnwright.protocol.options import Durability
 
@@ -25,6 +27,7 @@ SESSIONS = 10_000
 INSTANTS = 2_000
 LOSSES: dict[Durability, int] = {"turn": 2_000, "event": 2_000, "none": 200}
 PROCESSES = 200
+INPUTS = 100_000
 ROUNDS = 3
 IN_A_ROW = (1, 3)
 
@@ -186,6 +189,14 @@ def soaked(folder: Path, every: int) -> Iterator[Part]:
     yield Part(found.sessions, failed, str(found))
 
 
+def fuzz(folder: Path, every: int) -> Iterator[Part]:
+    """What reads the wire, models' answers and logs is fed with what nobody should send."""
+    for name, tally in tallies(TARGETS, INPUTS // every, 1, Path(".fuzzing")):
+        yield Part(tally.tried, tally.lost, name, tally.invalid)
+        for fault in tally.faults.values():
+            show(f"  {fault}")
+
+
 PARTS: dict[str, Callable[[Path, int], Iterator[Part]]] = {
     "cuts": cuts,
     "flips": flips,
@@ -198,6 +209,7 @@ PARTS: dict[str, Callable[[Path, int], Iterator[Part]]] = {
     "listing": listing,
     "simulate": simulate,
     "soak": soaked,
+    "fuzz": fuzz,
 }
 
 if __name__ == "__main__":

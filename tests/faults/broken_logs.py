@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tests.faults.long_log import LongLog
@@ -46,6 +46,10 @@ class CutLog(MemoryLog):
     @property
     def is_ended(self) -> bool:
         return self._has_end
+
+    def rewrite(self, lines: Iterable[bytes]) -> None:
+        super().rewrite(lines)
+        self._has_end = True
 
     def end_at(self, size: int) -> None:
         self.lines = b"\n".join(self.lines)[:size].removesuffix(b"\n").split(b"\n") if size else []

@@ -105,6 +105,26 @@ async def test_thinking_is_kept_with_its_signature_and_redacted_thinking_too() -
     ]
 
 
+async def test_thinking_without_its_signature_is_heard_and_does_not_go_back() -> None:
+    answer = send_events(
+        START,
+        opened(0, type="thinking", thinking="", signature=""),
+        grown(0, "thinking_delta", thinking="Hm."),
+        opened(1, type="redacted_thinking"),
+        opened(2, type="text", text="Now"),
+        ended("end_turn"),
+        STOP,
+    )
+    async with MessagesServer([answer, say("done")]) as server:
+        provider = Anthropic(server.base_url)
+        reply = await provider.respond(request(stream=True), Heard())
+        made = Assistant(reply.content, reply.tool_calls, reply.reasoning, reply.reasoning_data)
+        await provider.respond(request([User("hi"), made, User("go on")]), Heard())
+        await provider.aclose()
+    assert server.violations == []
+    assert (reply.reasoning, reply.reasoning_data) == ("Hm.", None)
+
+
 async def test_usage_counts_what_was_read_from_and_written_to_the_cache_as_input() -> None:
     usage = {
         "input_tokens": 5,

@@ -250,3 +250,21 @@ def provider_name(api: Spoken) -> str:
 def tail(api: Spoken) -> bytes:
     """What closes a request's body, and moves on with each turn."""
     return b',"cache_control":{"type":"ephemeral"}}]}]}' if api.name == "messages" else b"]}"
+
+
+async def test_json_that_is_nested_beyond_reading_is_a_failed_call_and_not_a_bug(api: Spoken) -> None:
+    deep = b'data: {"a":' + b"[" * 100_000 + b"\n\n"
+    async with api.serve([Send([deep])], api_key=KEY) as server:
+        error = await fail(api, server)
+    assert "answered with something that is not JSON" in str(error)
+
+
+async def test_arguments_that_are_nested_beyond_reading_go_back_as_text(api: Spoken) -> None:
+    arguments = "[" * 100_000
+    async with api.serve([Say(calls=[("view", arguments)]), Say("done")], api_key=KEY) as server:
+        reply, _ = await respond(api, server, request(stream=True))
+        (call,) = reply.tool_calls
+        assert call.arguments == arguments
+        made = Assistant(reply.content, reply.tool_calls, reply.reasoning, reply.reasoning_data)
+        await respond(api, server, request([User("hi"), made, ToolOutput(call.id, "no")]))
+    assert server.violations == []

@@ -60,6 +60,20 @@ async def test_usage_counts_the_cache_and_the_reasoning() -> None:
         assert reply.usage == Usage(100, 20, cache_read_tokens=64, cache_write_tokens=3, reasoning_tokens=8)
 
 
+@pytest.mark.parametrize("lacking", ["id", "summary"])
+async def test_reasoning_that_lacks_what_the_server_demands_does_not_go_back(lacking: str) -> None:
+    sealed: Json = {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "sealed"}
+    answer = send_events(done(0, {**sealed, lacking: None}), done(1, message("Hi.")), completed())
+    async with ResponsesServer([answer, say("done")]) as server:
+        provider = OpenAIResponses(server.base_url)
+        reply = await provider.respond(request(stream=True), Heard())
+        made = Assistant(reply.content, reply.tool_calls, reply.reasoning, reply.reasoning_data)
+        await provider.respond(request([User("hi"), made, User("go on")]), Heard())
+        await provider.aclose()
+    assert server.violations == []
+    assert (reply.content, reply.reasoning_data) == ("Hi.", None)
+
+
 async def test_encrypted_reasoning_and_phases_go_back_with_the_reply() -> None:
     sealed = {
         "type": "reasoning",

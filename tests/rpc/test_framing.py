@@ -125,3 +125,12 @@ def test_a_bad_header_is_fatal_after_what_came_before_it(data: bytes) -> None:
     for _ in range(2):
         with pytest.raises(ConnectionClosed, match=r"^Content-Length: N was expected, not b"):
             decoder.next_message()
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_a_header_that_begins_with_no_letter_is_refused_however_it_comes(size: int) -> None:
+    data = b"7content-type: x\r\nContent-Length: 2\r\n\r\n{}"
+    decoder = Decoder()
+    decoder.feed(data[:size])
+    with pytest.raises(ConnectionClosed):
+        decoder.next_message()

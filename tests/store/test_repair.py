@@ -42,6 +42,14 @@ def test_a_turn_that_was_killed_is_ended_and_its_calls_are_answered_as_interrupt
     assert left(repaired.lines) == []
 
 
+def test_a_log_that_begins_with_the_end_of_a_turn_gets_the_turns_start() -> None:
+    end = next(line for line in TOOLS if wire.loads(line)["type"] == "assistant.turn_end")
+    repaired = repair([end])
+    assert types(repaired.lines) == ["assistant.turn_start", "assistant.turn_end"]
+    times = [wire.loads(line)["timestamp"] for line in repaired.lines]
+    assert times == [wire.loads(end)["timestamp"]] * 2
+
+
 def test_a_turn_that_an_abort_left_open_is_ended_before_the_next_message() -> None:
     lines = lines_of("aborted")
     repaired = repair(lines)

@@ -173,3 +173,11 @@ async def test_the_client_that_resumes_a_damaged_session_is_warned_and_the_log_i
     assert caplog.messages == [w.data.message for w in warnings if isinstance(w.data, Warned)]
     assert set_aside(root) == b'{"type":"user.mess' + b"\0" * 1728 + b"\n"
     assert audit(log.read_bytes().splitlines(keepends=True)).findings == []
+
+
+@pytest.mark.parametrize("kind", ["session.usage_record", "assistant.message", "assistant.turn_start"])
+def test_an_event_that_is_nested_beyond_reading_is_set_aside(tmp_path: Path, kind: str) -> None:
+    line = next(line for line in EVENTS if line.startswith(b'{"type":"%s"' % kind.encode()))
+    deep = line.replace(b'"data":{', b'"data":{"deep":' + b"[" * 100_000 + b"]" * 100_000 + b",", 1)
+    spoiled = b"\n".join((*EVENTS[:5], deep, *EVENTS[5:])) + b"\n"
+    assert mended(tmp_path, spoiled) == (EVENTS, deep + b"\n", Damage(6, 1, len(deep)))

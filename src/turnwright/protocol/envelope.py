@@ -85,7 +85,7 @@ def parse(line: bytes) -> Event:
             found = _decoder.decode(line)
         except msgspec.DecodeError:
             found = _decoder.decode(wire.whole(line))
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidParams(wire.explain(error)) from error
     return Event(
         found.type,

@@ -80,6 +80,8 @@ def decode(data: bytes | bytearray | memoryview | Raw, kind: type[T]) -> T:
             return msgspec.json.decode(whole(data), type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InvalidParams(explain(error)) from error
+    except RecursionError:
+        raise InvalidParams("nested too deeply") from None
 
 
 def loads(data: bytes | bytearray | memoryview | Raw | str) -> Json:

@@ -144,10 +144,10 @@ def _part(block: _Block) -> Part | None:
             given = an_object(block.first.get("input"))
             arguments = block.text or (encode(given).decode() if given else "{}")
             return ToolCall(a_text(block.first.get("id")), a_text(block.first.get("name")), arguments)
-        case "thinking":
+        case "thinking" if block.signature:  # without one, the API refuses it
             return {"type": "thinking", "thinking": block.text, "signature": block.signature}
-        case "redacted_thinking":
-            return block.first
+        case "redacted_thinking" if data := a_text(block.first.get("data")):
+            return {"type": "redacted_thinking", "data": data}
         case _:
             return None
 

@@ -105,10 +105,16 @@ def _parts(item: dict[str, Json]) -> list[Part]:
         case "function_call":
             call_id, name = a_text(item.get("call_id")), a_text(item.get("name"))
             return [ToolCall(call_id, name, a_text(item.get("arguments")))]
-        case "reasoning" if item.get("encrypted_content") or item.get("content"):
+        case "reasoning" if _can_go_back(item):
             return [{name: item[name] for name in _KEPT if item.get(name) is not None}]
         case _:
             return []
+
+
+def _can_go_back(reasoning: dict[str, Json]) -> bool:
+    """Whether a reasoning item has what the API demands when it gets it back, and is of use to it then."""
+    is_whole = a_text(reasoning.get("id")) and isinstance(reasoning.get("summary"), list)
+    return bool(is_whole and (reasoning.get("encrypted_content") or reasoning.get("content")))
 
 
 def _texts(content: Json) -> str:

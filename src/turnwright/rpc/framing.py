@@ -79,12 +79,14 @@ class Decoder:
     def _find_end(self) -> int | None:
         """Return where the header ends, None when it goes on; raise ConnectionClosed when it never will."""
         buffer = self._buffer
+        # A client that speaks another protocol hears of it at once, not after 8 KiB.
+        if buffer and not buffer[:1].isalpha():
+            raise _bad_header(buffer)
         found = buffer.find(_END, max(0, self._scanned - len(_END) + 1), HEADER_LIMIT)
         if found >= 0:
             return found + len(_END)
         self._scanned = len(buffer)
-        # A client that speaks another protocol hears of it at once, not after 8 KiB.
-        if len(buffer) >= HEADER_LIMIT or (buffer and not buffer[:1].isalpha()):
+        if len(buffer) >= HEADER_LIMIT:
             raise _bad_header(buffer)
         return None
 

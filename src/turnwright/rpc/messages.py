@@ -75,8 +75,6 @@ def parse(data: bytes) -> Request | Response | Refusal:
         incoming = wire.decode(data, _Incoming)
     except UnicodeDecodeError as error:
         return _no_json(f"invalid UTF-8 at byte {error.start}")
-    except RecursionError:
-        return _no_json("nested too deeply")
     except InvalidParams as error:
         return _refuse(data, str(error))
     return _sort(incoming)
@@ -101,8 +99,6 @@ def _refuse(data: bytes, reason: str) -> Refusal:
         wire.decode(data, Raw)
     except InvalidParams as error:
         return _no_json(str(error))
-    except RecursionError:
-        return _no_json("nested too deeply")
     try:
         found = wire.decode(data, _Identified).id
     except InvalidParams:  # a batch or a bare value
@@ -123,7 +119,7 @@ def result_of(method: str, response: Response) -> Raw:
     if response.error is not _ABSENT:
         try:
             error = wire.decode(response.error, ErrorBody)
-        except (InvalidParams, RecursionError) as fault:
+        except InvalidParams as fault:
             raise RequestFailed(INTERNAL_ERROR, f"Malformed error in answer to {method}: {fault}") from None
         raise RequestFailed(error.code, error.message, error.data)
     if response.result is _ABSENT:

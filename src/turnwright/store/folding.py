@@ -202,7 +202,7 @@ class Folding:
     def _usage(self, line: bytes) -> bool:
         try:
             found = _usage_decoder.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return False
         self.state.usage.add(found.data.usage)
         self.state.events += 1
@@ -211,7 +211,7 @@ class Folding:
     def _reply(self, line: bytes) -> bool:
         try:
             reply = _reply_decoder.decode(line).data
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return False
         self._go_on()
         self._calls.append(line)

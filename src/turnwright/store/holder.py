@@ -59,7 +59,7 @@ def write(path: Path, holder: Holder) -> None:
 
 def read(path: Path) -> Holder | None:
     """The holder that a file tells of; None when there is none, or it is only being written."""
-    with suppress(OSError, InvalidParams, RecursionError):
+    with suppress(OSError, InvalidParams):
         return decode(path.read_bytes(), Holder)
     return None
 

@@ -51,7 +51,8 @@ class _Repair:
                 continue
             if is_new:
                 self._say(line, f"{why}: it was added")
-                entry = entry._replace(event=changed(event, {"timestamp": kept[-1].event.timestamp}))
+                neighbour = kept[-1] if kept else started[0]
+                entry = entry._replace(event=changed(event, {"timestamp": neighbour.event.timestamp}))
             kept.append(entry)
         linked = list(relinked(entry.event for entry in kept))
         self._say_of_envelopes(kept, linked)

@@ -41,7 +41,7 @@ def event_of(line: bytes) -> Event | None:
         if not line.isascii():
             line.decode()
         return parse(line)
-    except (InvalidParams, UnicodeDecodeError, RecursionError):
+    except (InvalidParams, UnicodeDecodeError):
         return None
 
 
@@ -101,6 +101,6 @@ def _event_at(line: bytes, start: int, ends: list[int]) -> tuple[int, Event | No
 def _has_envelope(encoded: bytes) -> bool:
     try:
         msgspec.json.decode(encoded, type=_Strict)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
     return True
