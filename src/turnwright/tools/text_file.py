@@ -5,7 +5,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 import msgspec
 
@@ -56,12 +56,19 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line.removesuffix("\n").removesuffix("\r")
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file that has an end, no pipe or device. Raises OSError; its text says when it is special."""
+    # Not waiting, as a named pipe would for a writer.
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(None, "it is not a regular file")
+
+
 def read_bytes(path: Path, limit: int) -> bytes:
     """Read a regular file. Raises OSError; its text says so when the file is special or over `limit`."""
-    # Not waiting, as a named pipe would for a writer.
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(None, "it is not a regular file")
+    with open_regular(path) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise OSError(None, f"it is larger than {limit // 1024 // 1024} MB")

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from turnwright.engine.prompts.instructions import repository_root
 from turnwright.protocol.events.session import Context
+from turnwright.tools.text_file import open_regular
 
 SYMBOLIC_DEPTH = 5
 _URL = re.compile(
@@ -122,6 +123,7 @@ def _origin(config: str) -> Remote | None:
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text("utf-8", "replace")
+        with open_regular(file) as opened:
+            return opened.read().decode("utf-8", "replace")
     except (OSError, ValueError):  # not there, not ours to read, or no name for a file
         return ""

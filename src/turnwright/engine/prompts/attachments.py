@@ -10,6 +10,7 @@ import anyio.to_thread
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.wire import Wire
+from turnwright.tools.text_file import open_regular
 
 LARGEST_COUNTED = 16 * 1024 * 1024
 LARGEST_TEXT = 64 * 1024
@@ -112,7 +113,8 @@ def _extent(item: Attachment) -> str:
             return f"{sum(1 for _ in path.iterdir())} items"
         if path.stat().st_size > LARGEST_COUNTED:
             return f"{path.stat().st_size} bytes"
-        data = path.read_bytes()
+        with open_regular(path) as file:
+            data = file.read()
     except OSError as error:
         return f"can't be read: {error.strerror}"
     lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))

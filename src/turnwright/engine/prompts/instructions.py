@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from turnwright.protocol.wire import Wire
+from turnwright.tools.text_file import open_regular
 
 LARGEST = 64 * 1024
 NAMES = ("AGENTS.md", ".github/copilot-instructions.md", "CLAUDE.md")
@@ -69,7 +70,7 @@ def _read(
     kind: Literal["home", "repo", "vscode"],
 ) -> Iterator[InstructionSource]:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(LARGEST).decode("utf-8", "replace").strip()
     except OSError:
         return
