@@ -194,6 +194,27 @@ async def test_resume_and_continue_go_on_with_the_conversation(folder: Path, tmp
     assert server.violations == []
 
 
+async def test_a_session_that_goes_on_keeps_its_model_and_effort_unless_an_option_says_otherwise(
+    folder: Path,
+) -> None:
+    async with ChatServer([say("on")] * 5) as server:
+        for arguments in (
+            ["--model", "small", "--reasoning-effort", "high"],
+            ["--continue"],
+            ["--continue", "--model", "big"],
+            ["--continue", "--reasoning-effort", "low"],
+            ["--continue"],
+        ):
+            await turnwright("-p", "go on", *arguments, cwd=folder, server=server)
+    assert [(request["model"], request.get("reasoning_effort")) for request in server.requests] == [
+        ("small", "high"),
+        ("small", "high"),
+        ("big", None),
+        ("big", "low"),
+        ("big", "low"),
+    ]
+
+
 async def test_autopilot_goes_on_until_the_task_is_complete(folder: Path) -> None:
     script = [say("I will."), call("task_complete", {"summary": "All done."})]
     async with ChatServer(script) as server:

@@ -53,8 +53,8 @@ def read_schema(file: Path) -> dict[str, Any]:
 def settle(given: Namespace, prompt: str, settings: Settings, schema: dict[str, Any] | None = None) -> Task:
     """Put together the command line, the configuration and the log of a session to go on with.
 
-    A session that goes on keeps its folder, model and mode, unless the command line says otherwise. Raises
-    ConfigError, also when nobody is configured who could answer, and SessionNotFound.
+    A session that goes on keeps its folder, model, effort and mode, unless the command line says otherwise.
+    Raises ConfigError, also when nobody is configured who could answer, and SessionNotFound.
     """
     archive = Archive(settings.home)
     folder = (given.folder or Path.cwd()).resolve()

@@ -121,7 +121,9 @@ class Session:
         self._endpoints = endpoints
         self._endpoint: Endpoint | None = None
         self._endpoint_key: object = None
-        self._model = journal.state.model or options.model
+        self._model = options.model or journal.state.model
+        if options.reasoning_effort is None and self._model == journal.state.model:
+            self.options.reasoning_effort = journal.state.reasoning_effort
         self._cwd = _working_directory(options, journal)
         self.asking = Asking(self)
         self.offer = Offer(self, (*tools, AskUser(self.asking), ExitPlanMode(self.asking), CompleteTask()))

@@ -121,7 +121,7 @@ async def prepare(s: "Session") -> None:
     """Settle model, tools and system prompt for the next model call, and log what changed."""
     await s.ensure_endpoint()
     state = s.journal.state
-    if state.model != s.model:
+    if (state.model, state.reasoning_effort) != (s.model, s.reasoning_effort):
         s.emit(ModelChange(s.model, state.model, s.reasoning_effort))
     offered = s.offer.settle()
     content = await system_prompt(s)
