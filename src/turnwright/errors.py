@@ -48,6 +48,10 @@ class SessionFailed(TurnwrightError):
         self.error_type = error_type
 
 
+class LimitReached(TurnwrightError):
+    """A session has cost as much as it may, and nobody lets it go on."""
+
+
 class AnswerUnfit(TurnwrightError):
     """A model's final answer didn't come to fit the schema that was asked for."""
 

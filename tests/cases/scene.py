@@ -18,6 +18,7 @@ from turnwright.protocol.events.conversation import AssistantMessage, TurnEnd, T
 from turnwright.protocol.events.tools import ToolComplete
 from turnwright.protocol.messages import ToolOutput, User
 from turnwright.protocol.options import Durability, SessionOptions
+from turnwright.protocol.prices import Prices
 from turnwright.providers.base import ModelRequest, Provider
 from turnwright.providers.scripted import Scripted, Step
 from turnwright.store.base import EventStore
@@ -65,18 +66,19 @@ async def scene(
     environment: Mapping[str, str] | None = None,
     client: Recorder | None = None,
     durability: Durability = "turn",
+    prices: Prices | None = None,
     **options: Any,
 ) -> AsyncGenerator[Scene, None]:
     """Start a runtime in `tmp_path` with one session, whose model follows `script` or is that provider.
 
-    `machine` are tools of the runtime; `options` are the session's.
+    `machine` are tools of the runtime; `prices` the model's, `options` are the session's.
     """
     client = client or Recorder()
     model = Scripted(script if isinstance(script, Iterable) else ())
     provider = model if isinstance(script, Iterable) else script
     runtime = Runtime(
         store or MemoryStore(tmp_path / "state"),
-        Fixed(provider, "scripted"),
+        Fixed(provider, "scripted", prices=prices),
         tools=machine,
         home=tmp_path,
         environment=environment or {},

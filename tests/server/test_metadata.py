@@ -159,6 +159,7 @@ async def test_usage_is_summed_over_the_log(tmp_path: Path) -> None:
                         "cacheWriteTokens": 0,
                         "reasoningTokens": 0,
                     },
+                    "totalNanoAiu": 0,
                 }
             },
             "lastCallInputTokens": 10,

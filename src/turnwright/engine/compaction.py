@@ -155,7 +155,9 @@ class Compaction:
             reply = await s.endpoint.provider.respond(request, sent)
             took = (time.perf_counter() - started) * 1000
             usage = tokens_used(reply.usage, took, s.model)
-            s.emit(UsageRecord({**usage, "initiator": AGENT}), agent_id=AGENT)
+            cost = s.endpoint.cost(reply.usage)
+            priced = {} if cost is None else {"cost": cost}
+            s.emit(UsageRecord({**usage, **priced, "initiator": AGENT}), agent_id=AGENT)
             return reply, took
         finally:
             await s.journal.settle(TurnEnd(turn_id, sent.was_sent), agent_id=AGENT)

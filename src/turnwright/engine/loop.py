@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.lowlevel
 
-from turnwright.engine import retry
+from turnwright.engine import retry, session_limits
 from turnwright.engine.answer_form import AnswerForm
 from turnwright.engine.auto_mode import switch_to_auto
 from turnwright.engine.hooks import AgentStop, Noted
@@ -18,7 +18,7 @@ from turnwright.engine.prompts.prompt import log_nudge, log_user_message, prepar
 from turnwright.engine.questions.pending import finish_open_calls, interrupt_open_calls, repair
 from turnwright.engine.run import Run
 from turnwright.engine.tool_calls.tool_call import decode_arguments, run_tool
-from turnwright.errors import AnswerUnfit, ProviderError, StoreError, TurnwrightError
+from turnwright.errors import AnswerUnfit, LimitReached, ProviderError, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.events.conversation import TurnEnd, TurnRetry, TurnStart
 from turnwright.protocol.events.session import (
@@ -125,6 +125,8 @@ def describe(error: Exception) -> SessionError:
             return SessionError(kind, str(error), status, call_id, code)
         case StoreError():
             return SessionError("store", str(error))
+        case LimitReached():
+            return SessionError("quota", str(error), error_code=session_limits.EXHAUSTED_CODE)
         case AnswerUnfit():
             return SessionError("response_schema", str(error))
         case TurnwrightError():
@@ -139,6 +141,7 @@ async def converse(s: "Session", prompt: Prompt) -> None:
     if prompt.text is not None:
         repair(s)  # what a full disk kept from being logged
         await submit(s, prompt, delivery="queued" if prompt.waited else "idle")
+        session_limits.tell_model(s)
     else:
         if s.journal.state.response_schema is not None:
             s.run.form = AnswerForm(s.journal.state.response_schema)
@@ -203,6 +206,7 @@ async def turn(s: "Session") -> Reply:
     while s.inbox.steering:
         await submit(s, s.inbox.steering.popleft(), delivery="steering")
     await prepare(s)
+    await session_limits.stay_within(s)
     await watch_window(s)
     await anyio.lowlevel.checkpoint_if_cancelled()  # an abort that came before lands here: no turn, no call
     s.run.next_turn()

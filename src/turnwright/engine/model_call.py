@@ -163,6 +163,7 @@ def _usage(s: "Session", reply: Reply, listener: Listener) -> AssistantUsage:
         counted.cache_read_tokens,
         counted.cache_write_tokens,
         counted.reasoning_tokens,
+        cost=s.endpoint.cost(counted),
         duration=round(listener.elapsed()),
         time_to_first_token_ms=listener.first_token,
         initiator="user" if s.run.turn_id == "0" else "agent",

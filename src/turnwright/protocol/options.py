@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from turnwright.protocol.events.commands import CommandSpec
+from turnwright.protocol.events.limits import SessionLimits
 from turnwright.protocol.events.session import Mode
 from turnwright.protocol.wire import Wire
 
@@ -140,7 +141,7 @@ class SessionOptions(Wire):
     deny_tools: list[str] = msgspec.field(default_factory=list[str])
     infinite_sessions: InfiniteSessions | None = None
     autopilot: AutopilotLimits = msgspec.field(default_factory=AutopilotLimits)
-    session_limits: Any = None
+    session_limits: SessionLimits | None = None
     continue_pending_work: bool | None = None
     disable_resume: bool = False
     ephemeral: bool = False

@@ -14,6 +14,7 @@ from turnwright.protocol.events.conversation import (
     TurnStart,
     UserMessage,
 )
+from turnwright.protocol.events.limits import SessionLimits, SessionLimitsChanged
 from turnwright.protocol.events.session import (
     Context,
     ContextChanged,
@@ -44,6 +45,7 @@ class State:
         self.context: Context | None = None
         self.model: str | None = None
         self.reasoning_effort: str | None = None
+        self.limits: SessionLimits | None = None
         self.mode: Mode = "interactive"
         self.name: str | None = None
         self.title: str | None = None
@@ -119,10 +121,16 @@ def _start(s: State, data: SessionStart) -> None:
     s.context = data.context
     s.model = data.selected_model
     s.reasoning_effort = data.reasoning_effort
+    s.limits = data.session_limits
 
 
 def _resume(s: State, data: SessionResume) -> None:
     s.context = data.context
+    s.limits = data.session_limits or s.limits
+
+
+def _limited(s: State, data: SessionLimitsChanged) -> None:
+    s.limits = data.session_limits
 
 
 def _compacted(s: State, data: CompactionComplete) -> None:
@@ -170,6 +178,7 @@ OF_MAIN: dict[type[Data], Callable[[State, Any], None]] = {
     SessionStart: _start,
     SessionResume: _resume,
     CompactionComplete: _compacted,
+    SessionLimitsChanged: _limited,
     ContextChanged: _moved,
     ModelChange: _model,
     ModeChanged: _mode,

@@ -9,6 +9,7 @@ from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import CodeChanges
 from turnwright.protocol.events.tools import ToolComplete
+from turnwright.protocol.prices import CREDIT, nano_credits
 
 CHARACTERS_PER_TOKEN = 4.0
 """How long a token is, until a model's server has counted some."""
@@ -37,7 +38,7 @@ class _LineCounts(wire.Wire):
 
 
 class ModelTotals(msgspec.Struct):
-    """What one model was asked and gave."""
+    """What one model was asked and gave; `cost` is in US dollars."""
 
     requests: int = 0
     cost: float = 0
@@ -58,6 +59,7 @@ class ModelTotals(msgspec.Struct):
                 "cacheWriteTokens": self.cache_write_tokens,
                 "reasoningTokens": self.reasoning_tokens,
             },
+            "totalNanoAiu": nano_credits(self.cost),
         }
 
 
@@ -100,6 +102,16 @@ class Usage:
             length = found.input_characters / found.input_tokens
             if SHORTEST_TOKEN <= length <= LONGEST_TOKEN:
                 self.characters_per_token = length
+
+    @property
+    def cost(self) -> float:
+        """What all model calls cost, in US dollars; 0 for those whose prices aren't known."""
+        return sum(model.cost for model in self.models.values())
+
+    @property
+    def credits(self) -> float:
+        """What all model calls cost, in AI credits."""
+        return self.cost / CREDIT
 
     def edited(self, done: ToolComplete) -> None:
         """Add the lines and files that a call changed."""

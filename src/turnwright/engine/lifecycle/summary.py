@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from turnwright.protocol.events.session import Context, Shutdown
+from turnwright.protocol.prices import nano_credits
 from turnwright.protocol.wire import Wire
 from turnwright.store.entry import Entry
 from turnwright.store.state import State
@@ -82,6 +83,7 @@ def shutdown(
         session_start_time=milliseconds(start),
         code_changes=state.usage.code_changes(),
         model_metrics={name: totals.metrics() for name, totals in state.usage.models.items()},
+        total_nano_aiu=nano_credits(state.usage.cost),
         current_model=state.model,
         current_tokens=sizes.total,
         system_tokens=sizes.system,

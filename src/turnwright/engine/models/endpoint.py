@@ -5,7 +5,9 @@ from typing import Protocol
 
 import msgspec
 
+from turnwright.protocol.messages import Usage
 from turnwright.protocol.options import ProviderOptions, SessionOptions
+from turnwright.protocol.prices import Prices
 from turnwright.providers.base import ModelInfo, Provider
 from turnwright.providers.transport import DIRECT, Route
 
@@ -16,6 +18,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     """A provider with one of its models; `window` is the context window in tokens.
 
     `options` are those that the provider was opened with, None for one that was not opened by options.
+    `prices` is None where nobody knows them.
     """
 
     provider: Provider
@@ -24,6 +27,11 @@ class Endpoint(msgspec.Struct, frozen=True):
     window: int = DEFAULT_WINDOW
     vision: bool = True
     options: ProviderOptions | None = None
+    prices: Prices | None = None
+
+    def cost(self, usage: Usage) -> float | None:
+        """US dollars for a model call; None where prices aren't known."""
+        return self.prices.cost(usage) if self.prices else None
 
 
 Routing = Callable[[ProviderOptions], Awaitable[Route]]
@@ -54,14 +62,17 @@ class Endpoints(Protocol):
 class Fixed:
     """One provider for every session: the scripted model of tests, or a program's own."""
 
-    def __init__(self, provider: Provider, model: str, window: int = DEFAULT_WINDOW) -> None:
+    def __init__(
+        self, provider: Provider, model: str, window: int = DEFAULT_WINDOW, prices: Prices | None = None
+    ) -> None:
         self._provider = provider
         self._model = model
         self._window = window
+        self._prices = prices
 
     async def find(self, options: SessionOptions, model: str | None, routing: Routing = direct) -> Endpoint:
         name = model or self._model
-        return Endpoint(self._provider, name, name, self._window)
+        return Endpoint(self._provider, name, name, self._window, prices=self._prices)
 
     def provider(self, options: SessionOptions, model: str | None) -> ProviderOptions | None:
         return None

@@ -1,6 +1,16 @@
 """Event types, one module for each family, and the table of them all."""
 
-from turnwright.protocol.events import commands, compaction, conversation, questions, session, tools
+from turnwright.protocol.events import commands, compaction, conversation, limits, questions, session, tools
 from turnwright.protocol.events.base import EVENTS, Data
 
-__all__ = ["EVENTS", "Data", "commands", "compaction", "conversation", "questions", "session", "tools"]
+__all__ = [
+    "EVENTS",
+    "Data",
+    "commands",
+    "compaction",
+    "conversation",
+    "limits",
+    "questions",
+    "session",
+    "tools",
+]

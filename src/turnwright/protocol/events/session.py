@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from turnwright.protocol.events.base import Data, event
+from turnwright.protocol.events.limits import SessionLimits
 from turnwright.protocol.wire import Wire
 
 Mode = Literal["interactive", "plan", "autopilot"]
@@ -36,7 +37,7 @@ class SessionStart(Data):
     remote_steerable: bool
     selected_model: str | None = None
     reasoning_effort: str | None = None
-    session_limits: Any = None
+    session_limits: SessionLimits | None = None
     client_name: str | None = None
 
 
@@ -55,7 +56,7 @@ class SessionResume(Data):
     events_file_size_bytes: int | None = None
     selected_model: str | None = None
     reasoning_effort: str | None = None
-    session_limits: Any = None
+    session_limits: SessionLimits | None = None
 
 
 @event("session.model_change")

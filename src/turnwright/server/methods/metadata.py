@@ -51,7 +51,7 @@ async def snapshot(session: Session, params: SessionParams) -> dict[str, Any]:
         "workspace": {name: workspace[name] for name in WORKSPACE_FIELDS if name in workspace},
     }
     known = {name: value for name, value in found.items() if value is not None}
-    return {**known, "sessionLimits": session.options.session_limits}
+    return {**known, "sessionLimits": state.limits}
 
 
 @methods.session("session.metadata.isProcessing", SessionParams)

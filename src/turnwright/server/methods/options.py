@@ -2,7 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from turnwright.engine import session_limits
 from turnwright.engine.session import Session
+from turnwright.protocol.events.limits import SessionLimits
 from turnwright.protocol.options import OptionChanges
 from turnwright.server.methods.base import Methods, SessionParams
 
@@ -17,12 +21,16 @@ class UpdateParams(OptionChanges, kw_only=True):
     """Options to change in a session."""
 
     session_id: str
+    session_limits: SessionLimits | msgspec.UnsetType | None = msgspec.UNSET
 
 
 @methods.runtime("session.options.update", UpdateParams)
 async def update(connection: "Connection", params: UpdateParams) -> dict[str, bool]:
     """Change options from the next model call on."""
-    connection.runtime.find(params.session_id).update(params)
+    session = connection.runtime.find(params.session_id)
+    session.update(params)
+    if params.session_limits is not msgspec.UNSET:
+        session_limits.change(session, params.session_limits)
     return {"success": True}
 
 

@@ -6,8 +6,9 @@ from turnwright.engine.questions.asking import AUTO_MODE, AutoModeAnswer
 from turnwright.engine.questions.elicitation import Form, elicit
 from turnwright.engine.session import Session
 from turnwright.engine.tool_calls.session_tools import PlanAnswer, UserAnswer
-from turnwright.errors import RequestFailed
+from turnwright.errors import InvalidParams, RequestFailed
 from turnwright.protocol import wire
+from turnwright.protocol.events.limits import LimitsAnswer
 from turnwright.server.methods.base import Methods, SessionParams
 
 methods = Methods()
@@ -104,3 +105,21 @@ class HandleParams(SessionParams):
 async def unregister_auto_mode(session: Session, params: HandleParams) -> dict[str, bool]:
     """Take that back; false when it was taken back before."""
     return {"unregistered": session.interests.pop(params.handle, None) is not None}
+
+
+class LimitsParams(SessionParams):
+    """What shall happen now that the session's limit is reached."""
+
+    request_id: str
+    response: LimitsAnswer
+
+
+@methods.session("session.ui.handlePendingSessionLimitsExhausted", LimitsParams)
+async def session_limits_exhausted(session: Session, params: LimitsParams) -> dict[str, bool]:
+    """Settle the question before a model call beyond the limit. Refused without the amount that it needs."""
+    answer = params.response
+    if answer.action == "add" and not answer.additional_ai_credits:
+        raise InvalidParams("response.additionalAiCredits: must be more than 0 for the action 'add'")
+    if answer.action == "set" and answer.max_ai_credits is None:
+        raise InvalidParams("response.maxAiCredits: is needed for the action 'set'")
+    return {"success": session.questions.answer(params.request_id, answer)}

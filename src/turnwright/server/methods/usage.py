@@ -3,6 +3,7 @@
 from typing import Any
 
 from turnwright.engine.session import Session
+from turnwright.protocol.prices import nano_credits
 from turnwright.server.methods.base import Methods, SessionParams
 
 methods = Methods()
@@ -15,9 +16,9 @@ async def metrics(session: Session, params: SessionParams) -> dict[str, Any]:
     state = session.journal.state
     usage, changes = state.usage, state.usage.code_changes()
     found: dict[str, Any] = {
-        "totalPremiumRequestCost": sum(model.cost for model in usage.models.values()),
+        "totalPremiumRequestCost": usage.cost,
         "totalUserRequests": state.prompts,
-        "totalNanoAiu": 0,
+        "totalNanoAiu": nano_credits(usage.cost),
         "totalApiDurationMs": round(usage.duration),
         "sessionStartTime": state.start.start_time if state.start else state.modified,
         "codeChanges": {

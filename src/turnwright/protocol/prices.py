@@ -1,0 +1,40 @@
+"""What tokens cost, in US dollars and in the AI credits of the wire."""
+
+import msgspec
+
+from turnwright.protocol.messages import Usage
+
+CREDIT = 0.01
+"""US dollars for one AI credit, at GitHub's rate."""
+
+NANO = 1e9
+"""The wire's nano AI units in one AI credit."""
+
+MILLION = 1_000_000
+
+
+class Prices(msgspec.Struct, frozen=True):
+    """US dollars for a million tokens; those of the cache cost as much as other input unless it says so."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+    def cost(self, usage: Usage) -> float:
+        """US dollars for one model call; what was read from or written to the cache is part of its input."""
+        read = self.input if self.cache_read is None else self.cache_read
+        write = self.input if self.cache_write is None else self.cache_write
+        other = max(usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens, 0)
+        dollars = (
+            other * self.input
+            + usage.cache_read_tokens * read
+            + usage.cache_write_tokens * write
+            + usage.output_tokens * self.output
+        )
+        return dollars / MILLION
+
+
+def nano_credits(dollars: float) -> int:
+    """What so many US dollars are in the wire's nano AI units."""
+    return round(dollars / CREDIT * NANO)
