@@ -9,6 +9,8 @@ The user's file is `<home>/turnwright/config.toml`:
     base_url = "https://llm.example.com/v1"
     api_key_env = "WORK_LLM_KEY"           # or api_key = "..."
     models = ["big", "small"]
+    [models."big"]                         # what the endpoint doesn't say
+    context_window = 200000
 
 A workspace's file, `.turnwright.toml`, comes with code that others wrote: it may set a few defaults, and deny
 tools, but it can't choose where requests go, with which key, or what is allowed.
@@ -18,7 +20,7 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -26,6 +28,8 @@ from turnwright.errors import ConfigError, InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Mode
 from turnwright.protocol.options import Durability, ProviderOptions
+from turnwright.protocol.prices import Dollars, Prices
+from turnwright.providers.model_facts import ModelFacts
 
 BASE_URL = "TURNWRIGHT_BASE_URL"
 API_KEY = "TURNWRIGHT_API_KEY"
@@ -39,6 +43,8 @@ LOCAL = "local"
 
 WORKSPACE_FILE = ".turnwright.toml"
 WORKSPACE_KEYS = frozenset(["model", "mode", "reasoning_effort", "stream", "deny_tools"])
+
+Tokens = Annotated[int, msgspec.Meta(gt=0)]
 
 T = TypeVar("T")
 S = TypeVar("S", bound=msgspec.Struct)
@@ -70,11 +76,34 @@ class EndpointTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_output_tokens: int | None = None
 
 
+class ModelTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the user says of a model: limits in tokens, prices in US dollars for a million tokens."""
+
+    context_window: Tokens | None = None
+    max_output_tokens: Tokens | None = None
+    vision: bool | None = None
+    input_price: Dollars | None = None
+    output_price: Dollars | None = None
+    cache_read_price: Dollars | None = None
+    cache_write_price: Dollars | None = None
+
+    def facts(self, where: str) -> ModelFacts:
+        """The same as the engine reads it. Raises ConfigError when a price stands alone."""
+        prices = (self.input_price, self.output_price, self.cache_read_price, self.cache_write_price)
+        known = None
+        if self.input_price is not None and self.output_price is not None:
+            known = Prices(self.input_price, self.output_price, self.cache_read_price, self.cache_write_price)
+        elif any(price is not None for price in prices):
+            raise ConfigError(f"{where}: prices need both input_price and output_price")
+        return ModelFacts(self.context_window, self.max_output_tokens, self.vision, known)
+
+
 class UserFile(Choices, frozen=True, kw_only=True):
     """The user's whole file; `endpoint` names the one of `endpoints` that is used by default."""
 
     endpoint: str | None = None
     endpoints: dict[str, EndpointTable] = {}
+    models: dict[str, ModelTable] = {}
 
 
 class Chosen(msgspec.Struct, Generic[T], frozen=True):
@@ -99,6 +128,7 @@ class Config(msgspec.Struct, frozen=True):
     endpoint: Endpoint | None
     default_model: Chosen[str] | None
     warnings: tuple[str, ...]
+    models: Mapping[str, ModelFacts] = {}
 
     @property
     def model(self) -> Chosen[str] | None:
@@ -183,7 +213,8 @@ def load(
         table = None
     default = Chosen(table.models[0], str(file)) if table and table.models else None
     endpoint = _endpoint(f"{file}, endpoints.{name}", table, environment)
-    return Config(merged.layers, endpoint, default, merged.warnings)
+    models = {name: told.facts(f'{file}: models."{name}"') for name, told in user.models.items()}
+    return Config(merged.layers, endpoint, default, merged.warnings, models)
 
 
 def _durability(environment: Mapping[str, str]) -> Durability | None:

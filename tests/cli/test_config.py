@@ -8,6 +8,8 @@ from turnwright import config
 from turnwright.config import Choices, Chosen
 from turnwright.errors import ConfigError
 from turnwright.protocol.options import ProviderOptions
+from turnwright.protocol.prices import Prices
+from turnwright.providers.model_facts import ModelFacts
 
 USER = """
 model = "big"
@@ -242,3 +244,34 @@ def test_a_provider_type_that_does_not_exist_is_named(home: Path) -> None:
     environment = {"TURNWRIGHT_BASE_URL": "http://x.example", "TURNWRIGHT_PROVIDER_TYPE": "magic"}
     with pytest.raises(ConfigError, match="TURNWRIGHT_PROVIDER_TYPE or TURNWRIGHT_WIRE_API: type: "):
         config.load(home, environment=environment)
+
+
+def test_what_the_user_says_of_models_is_read_with_prices_whole(home: Path) -> None:
+    write_user_file(
+        home,
+        '[models."team/big.1"]\ncontext_window = 9000\nmax_output_tokens = 700\nvision = false\n'
+        "input_price = 1.5\noutput_price = 6\ncache_read_price = 0.1\n"
+        "[models.small]\ncontext_window = 500\n",
+    )
+    assert config.load(home, environment={}).models == {
+        "team/big.1": ModelFacts(9000, 700, False, Prices(1.5, 6, 0.1)),
+        "small": ModelFacts(500),
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("input_price = 1", 'models."big": prices need both input_price and output_price'),
+        ("cache_read_price = 1", 'models."big": prices need both input_price and output_price'),
+        ("output_price = -1\ninput_price = 1", "output_price"),
+        ("context_window = 0", "context_window"),
+        ("price = 1", "price"),
+    ],
+)
+def test_what_cannot_be_said_of_a_model_is_refused_by_its_key(home: Path, line: str, fault: str) -> None:
+    file = write_user_file(home, f'[models."big"]\n{line}\n')
+    with pytest.raises(ConfigError) as refused:
+        config.load(home, environment={})
+    assert str(file) in str(refused.value)
+    assert fault in str(refused.value)

@@ -57,11 +57,26 @@ async def test_json_is_one_object_with_result_session_turns_and_usage(folder: Pa
             "cacheWriteTokens": 0,
             "reasoningTokens": 0,
         },
+        "cost": None,
         "taskComplete": None,
         "error": None,
     }
     assert (done.status, done.err) == (0, "")
     assert log_of(tmp_path, session_id).count(b"assistant.turn_start") == 2
+
+
+async def test_what_a_run_cost_is_in_its_json_where_the_user_says_the_prices(
+    folder: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "copilot-home" / "turnwright" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('[models."test-model"]\ninput_price = 1000\noutput_price = 5000\n')
+    async with ChatServer([call("view", {"path": "."}), say("Nothing there.")]) as server:
+        done = await turnwright("-p", "What?", "--output-format", "json", cwd=folder, server=server)
+    found = json.loads(done.out)
+    used = found["usage"]
+    assert used["inputTokens"] > 0
+    assert found["cost"] == pytest.approx(used["inputTokens"] / 1000 + used["outputTokens"] / 200)
 
 
 async def test_stream_json_is_an_event_on_each_line_from_the_first_to_idle(folder: Path) -> None:

@@ -19,7 +19,10 @@ from turnwright import (
 )
 from turnwright.errors import ProviderError
 from turnwright.protocol.messages import User
+from turnwright.protocol.prices import Prices
 from turnwright.providers.scripted import Scripted, text
+from turnwright.testing.answers import Say
+from turnwright.testing.chat_server import ChatServer
 
 pytestmark = pytest.mark.anyio
 
@@ -300,3 +303,22 @@ def test_places_for_a_runtime_exclude_each_other() -> None:
 async def test_a_client_works_inside_its_context_alone() -> None:
     with pytest.raises(TurnwrightError, match="async with"):
         await Client(provider=ProviderOptions("http://localhost:1")).ping()
+
+
+async def test_a_session_tells_its_tokens_and_money_by_model(tmp_path: Path) -> None:
+    prices = Prices(input=1.0, output=2.0)
+    async with (
+        ChatServer([Say("four"), Say("five")]) as server,
+        Client(
+            provider=ProviderOptions(server.base_url, model_id="priced", prices=prices), home=tmp_path
+        ) as client,
+        await client.create_session() as session,
+    ):
+        with anyio.fail_after(20):
+            await session.send_and_wait("2 + 2?")
+            await session.send_and_wait("2 + 3?")
+            found = await session.usage()
+    (used,) = found.model_metrics.values()
+    assert used.requests.count == 2
+    assert used.usage.input_tokens > 0
+    assert found.cost == pytest.approx((used.usage.input_tokens + 2 * used.usage.output_tokens) / 1e6)

@@ -78,7 +78,9 @@ async def serve(settings: Settings, configured: config.Config, port: int | None)
     durability = configured.durability.value if configured.durability else "turn"
     async with anyio.create_task_group() as group:
         group.start_soon(_until_signal, group.cancel_scope)
-        async with started(settings, provider=provider, model=model, durability=durability) as runtime:
+        async with started(
+            settings, provider=provider, model=model, models=configured.models, durability=durability
+        ) as runtime:
             if port is None:
                 await serve_stdio(runtime, settings)
             else:

@@ -5,7 +5,8 @@ from typing import Any
 from turnwright.errors import ConfigError, SessionFailed, TurnwrightError
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.conversation import AssistantMessage, AssistantUsage, TurnStart
-from turnwright.protocol.events.session import SessionError, TaskComplete
+from turnwright.protocol.events.session import SessionError, TaskComplete, UsageRecord
+from turnwright.store.usage import Usage
 
 
 class Outcome:
@@ -16,6 +17,7 @@ class Outcome:
         self._answer = ""
         self._summary: str | None = None
         self._status: int | None = None
+        self._paid = Usage()
         self._usage = dict.fromkeys(
             ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"), 0
         )
@@ -34,6 +36,8 @@ class Outcome:
                 self._usage["cacheReadTokens"] += usage.cache_read_tokens
                 self._usage["cacheWriteTokens"] += usage.cache_write_tokens
                 self._usage["reasoningTokens"] += usage.reasoning_tokens or 0
+            case UsageRecord(usage=usage):
+                self._paid.record(usage)
             case TaskComplete(summary=summary):
                 self._summary = summary
             case SessionError(status_code=status) if event.agent_id is None:
@@ -46,11 +50,17 @@ class Outcome:
         """The last answer, or else the summary with which the model ended its task."""
         return self._answer or self._summary or ""
 
+    @property
+    def cost(self) -> float | None:
+        """US dollars, sub-agents and summaries included; None when no price is known."""
+        return self._paid.cost or None
+
     def summary(self, seconds: float) -> str:
-        """Turns, tokens and time, in a line."""
+        """Turns, tokens, time, and money where it is known, in a line."""
         used = self._usage
         turns = f"{self.turns} turn{'' if self.turns == 1 else 's'}"
-        return f"{turns}, {used['inputTokens']:,} tokens in, {used['outputTokens']:,} out, {seconds:.1f} s"
+        line = f"{turns}, {used['inputTokens']:,} tokens in, {used['outputTokens']:,} out, {seconds:.1f} s"
+        return line if self.cost is None else f"{line}, ${self.cost:.4f}"
 
     def as_object(self, session_id: str | None, failure: TurnwrightError | None) -> dict[str, Any]:
         """What `--output-format json` prints; without a session nothing was run."""
@@ -62,6 +72,7 @@ class Outcome:
             "sessionId": session_id,
             "turns": self.turns,
             "usage": self._usage,
+            "cost": self.cost,
             "taskComplete": self._summary,
             "error": error,
         }

@@ -14,6 +14,7 @@ from turnwright.client.events import EventOf
 from turnwright.client.questions import Questions
 from turnwright.client.subscriptions import Subscriptions
 from turnwright.client.typed_answer import read, schema_for
+from turnwright.client.usage import SessionUsage
 from turnwright.protocol.envelope import Event, parse
 from turnwright.protocol.events import Data
 from turnwright.protocol.events.conversation import AssistantMessage
@@ -173,6 +174,10 @@ class Session:
         """The events of the session's log, oldest first."""
         found = await self._call("session.getMessages", _Log)
         return [parse(bytes(event)) for event in found.events]
+
+    async def usage(self) -> SessionUsage:
+        """Requests, tokens and money so far, by model."""
+        return await self._call("session.usage.getMetrics", SessionUsage)
 
     @property
     def mode(self) -> Mode:

@@ -7,6 +7,7 @@ import msgspec
 from turnwright.protocol.events.commands import CommandSpec
 from turnwright.protocol.events.limits import SessionLimits
 from turnwright.protocol.events.session import Mode
+from turnwright.protocol.prices import Prices
 from turnwright.protocol.wire import Wire
 
 Durability = Literal["turn", "event", "none"]
@@ -61,6 +62,7 @@ class ProviderOptions(Wire):
     max_prompt_tokens: int | None = None
     max_context_window_tokens: int | None = None
     max_output_tokens: int | None = None
+    prices: Prices | None = None
 
 
 class ModelOptions(Wire):
@@ -78,6 +80,7 @@ class ModelOptions(Wire):
     max_prompt_tokens: int | None = None
     max_context_window_tokens: int | None = None
     max_output_tokens: int | None = None
+    prices: Prices | None = None
     capabilities: dict[str, Any] | None = None
 
     @property

@@ -1,5 +1,7 @@
 """What tokens cost, in US dollars and in the AI credits of the wire."""
 
+from typing import Annotated
+
 import msgspec
 
 from turnwright.protocol.messages import Usage
@@ -12,14 +14,16 @@ NANO = 1e9
 
 MILLION = 1_000_000
 
+Dollars = Annotated[float, msgspec.Meta(ge=0)]
 
-class Prices(msgspec.Struct, frozen=True):
+
+class Prices(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """US dollars for a million tokens; those of the cache cost as much as other input unless it says so."""
 
-    input: float
-    output: float
-    cache_read: float | None = None
-    cache_write: float | None = None
+    input: Dollars
+    output: Dollars
+    cache_read: Dollars | None = None
+    cache_write: Dollars | None = None
 
     def cost(self, usage: Usage) -> float:
         """US dollars for one model call; what was read from or written to the cache is part of its input."""

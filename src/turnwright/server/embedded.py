@@ -45,6 +45,7 @@ async def embedded(
         settings,
         provider=provider,
         model=model,
+        models=configured.models,
         endpoints=endpoints,
         durability=configured.durability.value if configured.durability else "turn",
     ) as runtime:

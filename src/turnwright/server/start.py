@@ -10,6 +10,7 @@ from turnwright.engine.runtime import Runtime
 from turnwright.engine.secrets import Secrets
 from turnwright.protocol.options import Durability, ProviderOptions
 from turnwright.providers.github_users import GitHubUsers
+from turnwright.providers.model_facts import ModelFacts
 from turnwright.providers.open import open_local, open_provider
 from turnwright.server.settings import Settings
 from turnwright.store.disk import Disk
@@ -27,6 +28,7 @@ async def started(
     *,
     provider: ProviderOptions | None = None,
     model: str | None = None,
+    models: Mapping[str, ModelFacts] | None = None,
     endpoints: Endpoints | None = None,
     durability: Durability = "turn",
     disk: Disk | None = None,
@@ -35,11 +37,13 @@ async def started(
 ) -> AsyncGenerator[Runtime, None]:
     """A runtime over the home's logs; `provider` and `model` are for sessions that bring none.
 
+    `models` is what the user says of models, by their ids.
+
     With `endpoints` of the caller's own, nothing else is asked who answers; the logs are kept on `disk`, and
     `tools` take the place of the machine's.
     Tools' processes get `environment` without the runtime's own keys.
     """
-    defaults = Defaults(provider, model, settings.api_url, settings.github_token)
+    defaults = Defaults(provider, model, settings.api_url, settings.github_token, models or {})
     configured = ConfiguredEndpoints(defaults, open_provider, open_local)
     secrets = Secrets([settings.connection_token, settings.github_token])
     secrets.add_keys_of(provider)

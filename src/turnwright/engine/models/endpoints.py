@@ -7,12 +7,13 @@ import msgspec
 
 from turnwright.engine.models.endpoint import DEFAULT_WINDOW, Endpoint, Routing, direct
 from turnwright.engine.models.github import github_provider, is_github, serves_responses_alone
-from turnwright.engine.models.provider_registry import Registry, Served, described
+from turnwright.engine.models.provider_registry import Registry, Served
 from turnwright.errors import ConfigError, ProviderError
 from turnwright.protocol import wire
 from turnwright.protocol.options import ProviderOptions, SessionOptions
 from turnwright.protocol.wire import Wire
 from turnwright.providers.base import ModelInfo, Provider
+from turnwright.providers.model_facts import NOTHING, ModelFacts, look_up
 
 NOTHING_CONFIGURED = (
     "No model is configured. Set TURNWRIGHT_BASE_URL, TURNWRIGHT_MODEL and, if it wants one, "
@@ -23,12 +24,16 @@ LOCAL = "local"
 
 
 class Defaults(msgspec.Struct, frozen=True):
-    """What holds for sessions that don't bring an endpoint; `github_token` goes to `api_url` alone."""
+    """What holds for sessions that don't bring an endpoint; `github_token` goes to `api_url` alone.
+
+    `models` is what the user says of models, whoever serves them.
+    """
 
     provider: ProviderOptions | None = None
     model: str | None = None
     api_url: str | None = None
     github_token: str | None = None
+    models: Mapping[str, ModelFacts] = {}
 
 
 Opener = Callable[[ProviderOptions], Provider]
@@ -104,25 +109,53 @@ class ConfiguredEndpoints:
         info = next((found for found in known if found.id == name), None)
         if info is not None and is_github(chosen) and serves_responses_alone(info):
             chosen = msgspec.structs.replace(chosen, wire_api="responses")
+        facts = self._facts(chosen.model_id or name, name, chosen, info)
+        chosen = self._bounded(chosen, name)
         return Endpoint(
             self._opened(chosen),
             name,
             chosen.wire_model or chosen.model_id or name,
-            window=_window(chosen, info),
-            vision=_vision(options.model_capabilities, info),
+            window=chosen.max_prompt_tokens
+            or chosen.max_context_window_tokens
+            or facts.context_window
+            or DEFAULT_WINDOW,
+            vision=_vision(options.model_capabilities, facts),
             options=chosen,
+            prices=chosen.prices or facts.prices,
         )
 
     def _named(self, options: SessionOptions, served: Served) -> Endpoint:
-        model, info = served.model, described(served.model)
+        model = served.model
+        wire_model = model.wire_model or model.id
+        facts = self._facts(model.model_id or wire_model, model.selection, served.provider, None)
+        provider = self._bounded(served.provider, model.selection)
         return Endpoint(
-            self._opened(served.provider),
+            self._opened(provider),
             model.selection,
-            model.wire_model or model.id,
-            window=model.max_prompt_tokens or info.context_window or DEFAULT_WINDOW,
-            vision=_vision(options.model_capabilities or model.capabilities, info),
-            options=served.provider,
+            wire_model,
+            window=model.max_prompt_tokens
+            or model.max_context_window_tokens
+            or facts.context_window
+            or DEFAULT_WINDOW,
+            vision=_vision(options.model_capabilities or model.capabilities, facts),
+            options=provider,
+            prices=model.prices or provider.prices or facts.prices,
         )
+
+    def _facts(
+        self, known_as: str, name: str, provider: ProviderOptions, info: ModelInfo | None
+    ) -> ModelFacts:
+        """What holds of a model: the user's word, then the endpoint's, then the table's."""
+        listed = ModelFacts(info.context_window, info.output_limit, info.vision) if info else NOTHING
+        user = self._defaults.models.get(name, NOTHING)
+        return user.over(listed).over(look_up(known_as, provider.base_url))
+
+    def _bounded(self, provider: ProviderOptions, name: str) -> ProviderOptions:
+        """The provider, with replies as long as the user says where the app doesn't."""
+        user = self._defaults.models.get(name, NOTHING)
+        if provider.max_output_tokens is not None or user.output_limit is None:
+            return provider
+        return msgspec.structs.replace(provider, max_output_tokens=user.output_limit)
 
     def _github(self, options: SessionOptions) -> ProviderOptions | None:
         token = options.git_hub_token or self._defaults.github_token
@@ -153,15 +186,10 @@ def _only(known: list[ModelInfo], chosen: ProviderOptions) -> str:
     return next((info.id for info in known if info.id != "auto"), known[0].id)
 
 
-def _window(chosen: ProviderOptions, info: ModelInfo | None) -> int:
-    known = info.context_window if info else None
-    return chosen.max_prompt_tokens or chosen.max_context_window_tokens or known or DEFAULT_WINDOW
-
-
-def _vision(capabilities: Mapping[str, Any] | None, info: ModelInfo | None) -> bool:
-    """The app's word first, then the endpoint's; a model that nobody knows is taken to see."""
+def _vision(capabilities: Mapping[str, Any] | None, facts: ModelFacts) -> bool:
+    """The app's word first, then what is known; a model that nobody knows is taken to see."""
     if capabilities is not None:
         asked = wire.convert(capabilities, _Capabilities)
         if asked.supports is not None and asked.supports.vision is not None:
             return asked.supports.vision
-    return info.vision if info is not None else True
+    return True if facts.vision is None else facts.vision
