@@ -3,7 +3,16 @@
 from typing import Any
 
 from turnwright.protocol import wire
-from turnwright.protocol.events import Data, commands, compaction, conversation, questions, session, tools
+from turnwright.protocol.events import (
+    Data,
+    commands,
+    compaction,
+    conversation,
+    limits,
+    questions,
+    session,
+    tools,
+)
 
 ID = "11111111-2222-4333-8444-555555555555"
 TIME = "2026-01-02T03:04:05.678Z"
@@ -116,6 +125,11 @@ SAMPLES: tuple[Data, ...] = (
     questions.ExitPlanModeCompleted(ID, True, "interactive", False, "good"),
     questions.AutoModeSwitchRequested(ID, "rate_limited", 2),
     questions.AutoModeSwitchCompleted(ID, "no"),
+    limits.SessionLimitsChanged(limits.SessionLimits(30.5)),
+    limits.SessionLimitsChanged(None),
+    limits.LimitsExhaustedRequested(30.5, ID, 31.25),
+    limits.LimitsExhaustedCompleted(ID, limits.LimitsAnswer("add", 10.0)),
+    limits.LimitsExhaustedCompleted(ID, limits.LimitsAnswer("set", max_ai_credits=50.0)),
     questions.ElicitationRequested(ID, "Where to?", {"type": "object", "properties": {}}, "form"),
     questions.ElicitationCompleted(ID, "accept", {"where": "home"}),
     questions.ElicitationCompleted(ID, "cancel"),

@@ -8,6 +8,7 @@ from turnwright.protocol import wire
 from turnwright.protocol.messages import Usage
 from turnwright.protocol.prices import Prices, nano_credits
 from turnwright.providers.model_facts import MAKERS, NOTHING, TABLE, ModelFacts, look_up
+from turnwright.store.usage import Usage as UsageTotals
 
 SONNET = ModelFacts(200_000, 64_000, True, Prices(3.0, 15.0, 0.3, 3.75))
 
@@ -74,3 +75,10 @@ def test_more_cached_tokens_than_input_cost_nothing_less_than_nothing() -> None:
 
 def test_a_dollar_is_a_hundred_credits() -> None:
     assert nano_credits(1.0) == 100_000_000_000
+
+
+def test_what_another_runtime_logged_as_cost_is_no_money() -> None:
+    usage = UsageTotals()
+    usage.record({"model": "m", "cost": 1, "inputTokens": 5})
+    usage.record({"model": "m", "cost": 0.25, "costUsd": 0.25})
+    assert (usage.cost, usage.credits) == (0.25, 25)

@@ -130,6 +130,7 @@ async def test_totals_go_on_from_those_of_the_log(tmp_path: Path) -> None:
                 "cacheWriteTokens": 0,
                 "reasoningTokens": 0,
             },
+            "totalNanoAiu": 0,
         }
     }
     assert ends[1].total_api_duration_ms >= ends[0].total_api_duration_ms

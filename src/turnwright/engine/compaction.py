@@ -156,7 +156,7 @@ class Compaction:
             took = (time.perf_counter() - started) * 1000
             usage = tokens_used(reply.usage, took, s.model)
             cost = s.endpoint.cost(reply.usage)
-            priced = {} if cost is None else {"cost": cost}
+            priced = {} if cost is None else {"costUsd": cost}
             s.emit(UsageRecord({**usage, **priced, "initiator": AGENT}), agent_id=AGENT)
             return reply, took
         finally:

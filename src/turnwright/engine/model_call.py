@@ -128,7 +128,9 @@ def _log_reply(s: "Session", reply: Reply, listener: Listener) -> None:
     listener.finish(reply)
     usage = _usage(s, reply, listener)
     s.emit(usage)
-    s.emit(UsageRecord({**wire.builtins(usage), "inputCharacters": listener.input_characters}))
+    priced = {} if usage.cost is None else {"costUsd": usage.cost}
+    record = {**wire.builtins(usage), **priced, "inputCharacters": listener.input_characters}
+    s.emit(UsageRecord(record))
     s.emit(
         AssistantMessage(
             listener.message_id,

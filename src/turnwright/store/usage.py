@@ -19,7 +19,10 @@ SHORTEST_TOKEN, LONGEST_TOKEN = 0.25, 10.0
 
 
 class Record(wire.Wire):
-    """The part of `session.usage_record` that counts."""
+    """The part of `session.usage_record` that counts.
+
+    Money is `costUsd`: what other runtimes log as `cost` is in premium requests.
+    """
 
     model: str
     input_tokens: int = 0
@@ -28,7 +31,7 @@ class Record(wire.Wire):
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     duration: float = 0
-    cost: float = 0
+    cost_usd: float = 0
     input_characters: int = 0
 
 
@@ -86,7 +89,7 @@ class Usage:
         """Add one model call."""
         totals = self.models.setdefault(found.model, ModelTotals())
         totals.requests += 1
-        totals.cost += found.cost
+        totals.cost += found.cost_usd
         totals.input_tokens += found.input_tokens
         totals.output_tokens += found.output_tokens
         totals.cache_read_tokens += found.cache_read_tokens
