@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import anyio
 
-from tests.faults import big_log, broken_logs, power_loss, processes, soak
+from tests.faults import big_log, broken_logs, power_loss, processes, side_by_side, soak
 from tests.faults import kills as killing
 from tests.faults.failing_disk import FAULTS, FailingDisk, go_through
 from tests.faults.kills import Kill
@@ -56,7 +56,10 @@ def main() -> int:
         return 0 if simulation.replay(given.seed, show) else 1
     lost = 0
     show(f"{'':14} {'tried':>7} {'lost':>5} {'invalid':>7} {'s':>5}")
-    for name in given.parts or PARTS:
+    names = given.parts or list(PARTS)
+    if len(names) > 1:
+        return side_by_side.run(names, given.every, show)
+    for name in names:
         started = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="turnwright-faults-") as folder:
             for part in PARTS[name](Path(folder), given.every):

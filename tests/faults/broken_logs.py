@@ -41,6 +41,8 @@ class CutLog(MemoryLog):
         self.size = len(data)
 
     def verify(self, start: int = 0) -> Altered | None:
+        if not self._sums:
+            return None
         return verify([b"\n".join(self.lines) + b"\n" * self._has_end], self._sums).altered
 
     @property
