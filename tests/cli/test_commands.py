@@ -1,8 +1,10 @@
 """The other commands: help, usage, sessions, models, doctor, serve."""
 
+import errno
 import json
 import os
 import signal
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -222,6 +224,20 @@ async def test_on_a_port_it_says_which_and_serves_until_sigterm(tmp_path: Path, 
                 process.send_signal(signal.SIGTERM)
                 assert await process.wait() == 0
     assert said == f"CLI server listening on port {port}"
+
+
+@pytest.mark.parametrize("start", ["serve", "--headless"])
+async def test_a_port_that_cant_be_had_is_named_without_a_traceback(tmp_path: Path, start: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = await turnwright(start, "--port", str(port), cwd=tmp_path)
+    assert done == (
+        1,
+        "",
+        f"turnwright: --port: can't listen on 127.0.0.1:{port}: {os.strerror(errno.EADDRINUSE)}\n",
+    )
+    done = await turnwright(start, "--port", "99999", cwd=tmp_path)
+    assert "--port: a port from 0 to 65535 was expected, not '99999'" in done.err
 
 
 async def test_a_reader_that_leaves_ends_the_listing_without_a_traceback(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ async def test_the_shell_snippet_of_the_readme_does_what_its_comments_say(tmp_pa
     lines = done.out.splitlines()
     assert lines[0] == "It says: data.csv:42"
     assert '"turns":2' in lines[1]
-    assert (tmp_path / "events.jsonl").read_text("utf-8").count('"assistant.turn_start"') == 2
+    assert (tmp_path / "stream.jsonl").read_text("utf-8").count('"assistant.turn_start"') == 2
     assert (tmp_path / "count.txt").read_text("utf-8") == "42\n"
     assert "All is done." in done.out
     assert lines[-1] == "2"  # one of the autopilot run, one of the run that went on with its session

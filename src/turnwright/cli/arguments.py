@@ -12,6 +12,7 @@ FORMATS = ("text", "json", "stream-json")
 LOG_LEVELS = ("none", "error", "warning", "info", "debug", "all", "default")
 DURABILITIES = ("turn", "event", "none")
 USAGE = 2
+LAST_PORT = 65535
 
 DESCRIPTION = "An agent that works in a folder with a language model and tools, and accounts for every turn."
 EXAMPLES = """\
@@ -53,6 +54,13 @@ def seconds(text: str) -> float | None:
     if not 0 <= value < float("inf"):
         raise argparse.ArgumentTypeError(f"a number of seconds was expected, not {text!r}")
     return value or None
+
+
+def port_number(text: str) -> int:
+    """A port of TCP; 0 stands for any. Raises ArgumentTypeError."""
+    if not text.isascii() or not text.isdigit() or int(text) > LAST_PORT:
+        raise argparse.ArgumentTypeError(f"a port from 0 to {LAST_PORT} was expected, not {text!r}")
+    return int(text)
 
 
 def short_help() -> str:
@@ -148,7 +156,9 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # pyright: ignore[re
 
 def _add_serve(commands: Commands) -> None:
     serve = _command(commands, "serve", "serve the Copilot SDK's clients, on stdio or TCP")
-    serve.add_argument("--port", type=int, help="listen on this port of the loopback; 0 takes a free one")
+    serve.add_argument(
+        "--port", type=port_number, help="listen on this port of the loopback; 0 takes a free one"
+    )
     serve.add_argument(
         "--session-idle-timeout",
         type=seconds,

@@ -8,12 +8,13 @@ from importlib.util import find_spec
 from typing import NoReturn
 
 import anyio
+from anyio.abc import TaskStatus
 
 from turnwright import config
-from turnwright.cli.arguments import DURABILITIES, LOG_LEVELS, seconds
+from turnwright.cli.arguments import DURABILITIES, LOG_LEVELS, port_number, seconds
 from turnwright.cli.interrupt import stopping_signals
 from turnwright.protocol.options import Durability
-from turnwright.server.serve import serve_stdio, serve_tcp
+from turnwright.server.serve import listen, serve_stdio, serve_tcp
 from turnwright.server.settings import Settings, from_environment
 from turnwright.server.start import started
 
@@ -45,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--remote", action="store_true")
     flags.add_argument("--durability", choices=DURABILITIES)
     flags.add_argument("--stdio", action="store_true")
-    flags.add_argument("--port", type=int, default=0)
+    flags.add_argument("--port", type=port_number, default=0)
     return flags
 
 
@@ -72,24 +73,31 @@ def run(settings: Settings, log_level: str, port: int | None, durability: Durabi
 
 
 async def serve(settings: Settings, configured: config.Config, port: int | None) -> None:
-    """Serve one client on stdio, or all who connect to the port; a signal to stop ends it in order."""
+    """Serve one client on stdio, or all who connect to the port; a signal to stop ends it in order.
+
+    Raises ConfigError when the port can't be had.
+    """
     provider = configured.endpoint.options if configured.endpoint else None
     model = configured.model.value if configured.model else None
     durability = configured.durability.value if configured.durability else "turn"
+    listener = None if port is None else await listen(port)
     async with anyio.create_task_group() as group:
-        group.start_soon(_until_signal, group.cancel_scope)
+        await group.start(_until_signal, group.cancel_scope)  # before anyone is told that we listen
         async with started(
             settings, provider=provider, model=model, models=configured.models, durability=durability
         ) as runtime:
-            if port is None:
+            if listener is None:
                 await serve_stdio(runtime, settings)
             else:
-                await serve_tcp(runtime, settings, port)
+                await serve_tcp(runtime, settings, listener)
         group.cancel_scope.cancel()
 
 
-async def _until_signal(scope: anyio.CancelScope) -> None:
+async def _until_signal(
+    scope: anyio.CancelScope, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+) -> None:
     with anyio.open_signal_receiver(*stopping_signals()) as signals:
+        task_status.started()
         async for _ in signals:
             scope.cancel()
             return
