@@ -122,3 +122,20 @@ def test_from_a_byte_on_only_what_follows_is_compared(tmp_path: Path) -> None:
     assert log.verify(7) == Altered(12, 20)
     assert log.verify() == Altered(0, 6)
     log.close()
+
+
+def test_a_log_that_is_rewritten_while_it_is_synced_gets_no_sum_of_what_it_was(tmp_path: Path) -> None:
+    class Rewriting(Disk):
+        def sync(self, fd: int) -> None:
+            super().sync(fd)
+            if not rewritten:
+                rewritten.append(fd)
+                log.rewrite([b'"eins"', b'"zwei"', b'"drei"'])
+
+    rewritten: list[int] = []
+    log = JsonlLog(tmp_path / LOG_NAME, Rewriting(), new=True)
+    log.append(b'"one"')
+    log.sync()
+    assert rewritten
+    assert log.verify() is None
+    log.close()

@@ -73,15 +73,15 @@ class JsonlLog:
             self._sum = self._sum.after(record)
 
     def sync(self) -> None:
-        sum = self._sum
+        fd, sum = self._fd, self._sum
         try:
-            self._disk.sync(self._fd)
+            self._disk.sync(fd)
             if not self._is_named:
                 self._sync_folders()
         except OSError as error:
             self._is_doubtful = True
             raise self._error("sync", error) from error
-        if sum is not None:
+        if sum is not None and fd == self._fd:  # else the log was rewritten meanwhile
             self._checksums.note(sum)
 
     def verify(self, start: int = 0) -> Altered | None:
