@@ -17,10 +17,11 @@ tools, but it can't choose where requests go, with which key, or what is allowed
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar, cast
 
 import msgspec
 
@@ -195,7 +196,7 @@ def load(
     Raises ConfigError that names the file or variable, and the key.
     """
     file = user_file(home)
-    user = _convert(file, _read(file), UserFile)
+    user = _user(file)
     layers = [
         Chosen(flags or Choices(), "flag"),
         Chosen(Choices(model=environment.get(MODEL) or None), MODEL),
@@ -213,8 +214,41 @@ def load(
         table = None
     default = Chosen(table.models[0], str(file)) if table and table.models else None
     endpoint = _endpoint(f"{file}, endpoints.{name}", table, environment)
-    models = {name: told.facts(f'{file}: models."{name}"') for name, told in user.models.items()}
+    models = {name: told.facts(f"{file}: {_dotted('models', name)}") for name, told in user.models.items()}
     return Config(merged.layers, endpoint, default, merged.warnings, models)
+
+
+def _user(file: Path) -> UserFile:
+    """The user's file; a mistake in one of its tables is told with the table's name."""
+    values = _read(file)
+    kinds: dict[str, type[EndpointTable | ModelTable]] = {"endpoints": EndpointTable, "models": ModelTable}
+    for name, kind in kinds.items():
+        tables: Any = values.get(name)
+        if isinstance(tables, dict):
+            for key, entry in cast("dict[str, Any]", tables).items():
+                _convert(f"{file}: {_dotted(name, key)}", entry, kind)
+    user = _convert(str(file), values, UserFile)
+    _check_rules(file, user)
+    return user
+
+
+def _dotted(table: str, key: str) -> str:
+    """A table's name as TOML writes it."""
+    return f"{table}.{key}" if re.fullmatch(r"[A-Za-z0-9_-]+", key) else f'{table}."{key}"'
+
+
+def _check_rules(file: Path, choices: Choices) -> None:
+    given = {"allow_tools": choices.allow_tools, "deny_tools": choices.deny_tools}
+    if not any(given.values()):
+        return
+    from turnwright.engine.permissions.rules import Rule
+
+    for name, rules in given.items():
+        for number, rule in enumerate(rules):
+            try:
+                Rule.parse(rule)
+            except ConfigError as error:
+                raise ConfigError(f"{file}: {name}[{number}]: {error}") from None
 
 
 def _durability(environment: Mapping[str, str]) -> Durability | None:
@@ -240,7 +274,8 @@ def _workspace(found: Path, user: UserFile, file: Path, warnings: list[str]) -> 
             f"{found}: ignored {', '.join(unknown)}: there is no such setting; "
             f"a workspace's file may set {', '.join(sorted(WORKSPACE_KEYS))}"
         )
-    choices = _convert(found, {key: values[key] for key in values.keys() & WORKSPACE_KEYS}, Choices)
+    choices = _convert(str(found), {key: values[key] for key in values.keys() & WORKSPACE_KEYS}, Choices)
+    _check_rules(found, choices)
     configured = {model for table in user.endpoints.values() for model in table.models}
     if choices.model not in (None, LOCAL, user.model, *configured):
         warnings.append(
@@ -306,8 +341,8 @@ def _read(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file} is not TOML: {error}") from error
 
 
-def _convert(file: Path, values: dict[str, Any], kind: type[S]) -> S:
+def _convert(place: str, values: Any, kind: type[S]) -> S:
     try:
         return wire.convert(values, kind)
     except InvalidParams as error:
-        raise ConfigError(f"{file}: {error}") from None
+        raise ConfigError(f"{place}: {error}") from None

@@ -222,7 +222,15 @@ def test_a_workspaces_file_is_found_from_a_folder_below_up_to_the_root_of_the_ch
         ("model = ", "is not TOML"),
         ("modle = 'x'", "Object contains unknown field `modle`"),
         ("mode = 'fast'", "mode: Invalid enum value 'fast'"),
-        ("[endpoints.a]\nbase_url = 3", "endpoints[...].base_url: Expected `str`, got `int`"),
+        ("[endpoints.a]\nbase_url = 3", ": endpoints.a: base_url: Expected `str`, got `int`"),
+        ("[endpoints.a]\ntype = 'openai'", ": endpoints.a: Object missing required field `base_url`"),
+        ("[endpoints.'my own']\nbase_url = 3", ': endpoints."my own": base_url: Expected `str`, got `int`'),
+        ("endpoints = ['a']", ": endpoints: Expected `object`, got `array`"),
+        (
+            "deny_tools = ['shell(rm)', 'shell(']",
+            ": deny_tools[1]: Permission rule 'shell(': it must be KIND or KIND(ARGUMENT)",
+        ),
+        ("allow_tools = ['Write']", ": allow_tools[0]: Permission rule 'Write': the kind is written write"),
         ("endpoint = 'b'", "endpoint: there is no [endpoints.b]"),
     ],
 )
@@ -237,6 +245,12 @@ def test_a_mistake_in_the_users_file_is_named(home: Path, text: str, complaint: 
 def test_a_mistake_in_a_workspaces_denials_is_no_permission(home: Path, workspace: Path) -> None:
     (workspace / ".turnwright.toml").write_text("deny_tools = 'shell'\n")
     with pytest.raises(ConfigError, match=r"\.turnwright\.toml: deny_tools: Expected `array`"):
+        config.load(home, workspace, environment={})
+
+
+def test_a_rule_in_a_workspaces_file_that_means_nothing_is_named(home: Path, workspace: Path) -> None:
+    (workspace / ".turnwright.toml").write_text("deny_tools = ['memory(x)']\n")
+    with pytest.raises(ConfigError, match=r"\.turnwright\.toml: deny_tools\[0\]: Permission rule"):
         config.load(home, workspace, environment={})
 
 
@@ -262,8 +276,8 @@ def test_what_the_user_says_of_models_is_read_with_prices_whole(home: Path) -> N
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("input_price = 1", 'models."big": prices need both input_price and output_price'),
-        ("cache_read_price = 1", 'models."big": prices need both input_price and output_price'),
+        ("input_price = 1", "models.big: prices need both input_price and output_price"),
+        ("cache_read_price = 1", "models.big: prices need both input_price and output_price"),
         ("output_price = -1\ninput_price = 1", "output_price"),
         ("context_window = 0", "context_window"),
         ("price = 1", "price"),

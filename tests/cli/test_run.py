@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,12 @@ import anyio
 import pytest
 
 from tests.cli.command import COMMAND, SECONDS, turnwright, variables
+from turnwright.cli.denials import flags_for
+from turnwright.engine.permissions.rules import Rule, Rules
 from turnwright.testing.chat_answers import Say, call, refuse, say
 from turnwright.testing.chat_server import ChatServer
+from turnwright.tools.base import Call
+from turnwright.tools.shell import Bash
 
 pytestmark = pytest.mark.anyio
 
@@ -108,6 +113,14 @@ async def test_without_a_terminal_reading_in_the_folder_is_allowed_and_the_rest_
     results = [message["content"] for message in server.requests[1]["messages"][-4:]]
     assert results == ["1. inside\n2. ", NO_PERMISSION, NO_PERMISSION, NO_PERMISSION]
     assert (done.status, sorted(path.name for path in folder.iterdir())) == (0, ["inside.txt"])
+    denied = "turnwright: denied, as nobody could be asked"
+    assert sorted(done.err.splitlines()) == sorted(
+        [
+            f"{denied} (--allow-tool read allows it): view {tmp_path}/outside.txt",
+            f"{denied} (--allow-tool write allows it): create new.txt",
+            f"{denied} (--allow-tool 'shell(touch:*)' allows it): bash touch ran",
+        ]
+    )
 
 
 @pytest.mark.parametrize(
@@ -331,3 +344,36 @@ async def test_an_answer_that_was_cut_off_is_told_to_be(folder: Path) -> None:
         done = await turnwright("-p", "How many?", cwd=folder, server=server)
     hint = "The reply was cut off at the model's output limit: ask for less at once, or raise the limit."
     assert done == (0, "It has\n", f"turnwright: {hint}\n")
+
+
+async def test_a_reply_that_stays_empty_is_told_and_has_a_status_of_its_own(folder: Path) -> None:
+    async with ChatServer([say("")] * 6) as server:
+        text = await turnwright("-p", "hi", cwd=folder, server=server)
+        as_json = await turnwright("-p", "hi", "--output-format", "json", cwd=folder, server=server)
+    why = "The model's reply was empty (stop)."
+    assert text == (3, "", f"turnwright: {why}\n")
+    assert as_json.status == 3
+    assert json.loads(as_json.out)["error"] == {"type": "empty_reply", "message": why, "statusCode": None}
+
+
+@pytest.mark.parametrize(
+    ("command", "flags"),
+    [
+        ("git status && git log", "--allow-tool 'shell(git:*)'"),
+        ("git diff | wc -l", "--allow-tool 'shell(git:*)' --allow-tool 'shell(wc:*)'"),
+        ("echo x > file", "--allow-tool shell"),
+        ("$EDITOR file", "--allow-tool shell"),
+    ],
+)
+def test_the_flag_that_is_named_for_a_command_line_allows_it_and_little_more(
+    command: str, flags: str
+) -> None:
+    assert flags_for("bash", {"command": command}) == flags
+    rules = [Rule.parse(word) for word in shlex.split(flags)[1::2]]
+    request = Bash().permission(call_of(command))
+    assert Rules(tuple(rules), ()).decide(request, Path("/")) == "allow"
+
+
+def call_of(command: str) -> Call:
+    folder = Path("/nowhere")
+    return Call("a", {"command": command}, folder, folder, lambda _: None, {})

@@ -5,8 +5,11 @@ from typing import Any
 from turnwright.errors import ConfigError, SessionFailed, TurnwrightError
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.conversation import AssistantMessage, AssistantUsage, TurnStart
-from turnwright.protocol.events.session import SessionError, TaskComplete, UsageRecord
+from turnwright.protocol.events.session import SessionError, TaskComplete, UsageRecord, Warned
 from turnwright.store.usage import Usage
+
+EMPTY_REPLY = "empty_reply"
+"""The type of the warning, and of the error, for a run whose last reply was empty and stayed so."""
 
 
 class Outcome:
@@ -14,6 +17,7 @@ class Outcome:
 
     def __init__(self) -> None:
         self.turns = 0
+        self.emptiness: SessionFailed | None = None
         self._answer = ""
         self._summary: str | None = None
         self._status: int | None = None
@@ -27,7 +31,7 @@ class Outcome:
         match event.data:
             case TurnStart():
                 self.turns += 1
-                self._status = None
+                self._status = self.emptiness = None
             case AssistantMessage(content=content) if content.strip() and event.agent_id is None:
                 self._answer = content
             case AssistantUsage() as usage:
@@ -40,6 +44,8 @@ class Outcome:
                 self._paid.record(usage)
             case TaskComplete(summary=summary):
                 self._summary = summary
+            case Warned(warning_type=kind, message=message) if kind == EMPTY_REPLY and event.agent_id is None:
+                self.emptiness = SessionFailed(EMPTY_REPLY, message)
             case SessionError(status_code=status) if event.agent_id is None:
                 self._status = status
             case _:

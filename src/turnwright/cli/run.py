@@ -11,8 +11,9 @@ import anyio
 
 from turnwright.cli.arguments import USAGE
 from turnwright.cli.consent import Consent
+from turnwright.cli.denials import Denials
 from turnwright.cli.interrupt import STATUS_BASE, interrupted
-from turnwright.cli.outcome import Outcome
+from turnwright.cli.outcome import EMPTY_REPLY, Outcome
 from turnwright.cli.output import show, tell
 from turnwright.cli.progress import Progress
 from turnwright.cli.prompt import read_prompt
@@ -31,6 +32,7 @@ from turnwright.server.settings import from_environment
 
 CLIENT_NAME = "turnwright-cli"
 FAILED = 1
+EMPTY = 3
 ABORT_AGAIN_SECONDS = 0.2
 
 
@@ -73,6 +75,8 @@ class Run:
         self._person = person
         self._outcome = Outcome()
         self._hearers: list[Callable[[Event], None]] = [self._outcome.hear, _warn]
+        if person is None:
+            self._hearers.append(Denials(tell).hear)
         if sys.stderr.isatty():
             self._hearers.append(Progress(tell).hear)
         if output_format == "stream-json":
@@ -91,13 +95,13 @@ class Run:
             await self._open(client) as session,
         ):
             self.session_id = session.id
-            failure = await self._converse(session)
+            failure = await self._converse(session) or self._outcome.emptiness
         if self._reader_left.is_set():
             raise BrokenPipeError
         self._report(session.id, failure, time.monotonic() - started)
         if self._signal is not None:
             return STATUS_BASE + self._signal
-        return FAILED if failure else 0
+        return _status(failure)
 
     async def _open(self, client: Client) -> Session:
         task = self._task
@@ -175,9 +179,15 @@ class Run:
             tell(f"{self._outcome.summary(seconds)} · session {session_id}")
 
 
+def _status(failure: SessionFailed | None) -> int:
+    if failure is None:
+        return 0
+    return EMPTY if failure.error_type == EMPTY_REPLY else FAILED
+
+
 def _warn(event: Event) -> None:
-    """Tell of what the answer alone doesn't show: that it was cut off, withheld, or that none came."""
-    if isinstance(event.data, Warned):
+    """Tell of what the answer alone doesn't show: that it was cut off, or withheld."""
+    if isinstance(event.data, Warned) and event.data.warning_type != EMPTY_REPLY:
         tell(f"turnwright: {event.data.message}")
 
 
