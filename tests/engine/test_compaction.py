@@ -5,22 +5,25 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from tests.cases.scene import Scene, scene
 from tests.engine.harness import Recorder, answer_everything, app_tools, say
 from turnwright.engine.compaction import INSTRUCTIONS
 from turnwright.engine.models.endpoint import Endpoint, Routing, direct
+from turnwright.engine.own_words import fit
+from turnwright.engine.prompts.prompt import log_user_message
 from turnwright.engine.runtime import Runtime
 from turnwright.errors import ProviderError
 from turnwright.protocol.envelope import parse
 from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart
 from turnwright.protocol.events.conversation import AssistantMessage, TurnEnd, TurnStart
-from turnwright.protocol.messages import Message, Reply, ToolOutput, User
+from turnwright.protocol.messages import Message, Reply, ToolOutput, Usage, User
 from turnwright.protocol.options import InfiniteSessions, SessionOptions
 from turnwright.providers.base import ModelInfo, ModelRequest
 from turnwright.providers.scripted import Scripted, calls, check_history, text
-from turnwright.store.history import History
+from turnwright.store.history import PROMPTS_START, SUMMARY_START, History
 from turnwright.store.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
@@ -142,7 +145,7 @@ async def test_the_run_goes_on_while_the_summary_is_written_in_the_background(tm
         model.gate.set()
         await at.client.until("session.compaction_complete")
         kept = at.session.journal.history.messages
-        assert kept[0].content.endswith(SUMMARY)
+        assert SUMMARY in kept[0].content
         assert kept[-2].content.endswith("prompt 4")
         await at.prompt("go on")
         assert model.problems == []
@@ -260,3 +263,54 @@ async def test_a_long_conversation_with_tools_stays_valid_through_many_summaries
         assert len(at.all(CompactionComplete)) > 5
         assert starts(at) == len(model.requests)
         assert model.problems == []
+
+
+async def test_what_the_user_wrote_stands_beside_every_summary_and_the_runtimes_own_words_do_not(
+    tmp_path: Path,
+) -> None:
+    model = Talker()
+    async with Conversation(tmp_path, model, 100_000) as at:
+        at.client.handlers["hooks.invoke"] = lambda params: {}
+        await at.prompt("Name the files.")
+        await at.session.compaction.run("manual")
+        log_user_message(at.session, "Not good enough.", source="hook", delivery="idle")
+        await at.prompt("  Now the folders. ")
+        await at.session.compaction.run("manual")
+        assert at.session.journal.history.messages == [
+            User(
+                f"{SUMMARY_START}\n\n{PROMPTS_START}\n"
+                "<user_message>\nName the files.\n</user_message>\n"
+                "<user_message>\nNow the folders.\n</user_message>\n\n"
+                f"Here is a summary of the prior context:\n<summary>\n{SUMMARY}\n</summary>"
+            )
+        ]
+
+
+async def test_what_a_summary_used_is_estimated_where_the_server_counts_nothing(tmp_path: Path) -> None:
+    class Uncounted(Talker):
+        async def respond(self, request: ModelRequest, progress: Any) -> Reply:
+            return msgspec.structs.replace(await super().respond(request, progress), usage=Usage())
+
+    async with Conversation(tmp_path, Uncounted(), 100_000) as at:
+        await at.prompt("go")
+        done = await at.session.compaction.run("manual")
+        assert done is not None
+        assert {**done.compaction_tokens_used, "duration": 0} == {
+            "model": "m",
+            "inputTokens": at.all(CompactionStart)[0].current_tokens + len(INSTRUCTIONS) // 4,
+            "outputTokens": len(SUMMARY) // 4,
+            "cacheReadTokens": 0,
+            "cacheWriteTokens": 0,
+            "duration": 0,
+        }
+
+
+def test_the_first_message_and_the_last_ones_are_kept_and_a_long_one_loses_its_middle() -> None:
+    assert fit([], 100) == []
+    assert fit(["first", "second", "third"], 100) == ["first", "second", "third"]
+    assert fit(["first", "second", "third"], 11) == ["f\n[... 3 characters left out ...]\nt"]
+    assert fit(["first", "a" * 30, "b" * 10, "c" * 10], 40) == [
+        "first",
+        "b" * 10,
+        "c" * 10,
+    ]

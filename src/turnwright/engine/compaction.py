@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
+import msgspec
 
 from turnwright.engine import checkpoints
 from turnwright.engine.models.routing import COMPACTION
+from turnwright.engine.own_words import fit
 from turnwright.errors import ProviderError
 from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart, Trigger
 from turnwright.protocol.events.conversation import TurnEnd, TurnStart
@@ -22,13 +24,15 @@ from turnwright.providers.base import ModelRequest
 from turnwright.store.history import summary_message
 
 if TYPE_CHECKING:
-    from turnwright.engine.session import Session
+    from turnwright.engine.session import Session, Sizes
 
 log = logging.getLogger(__name__)
 
 AGENT = "compaction"
 FEWEST_MESSAGES = 2
 GROWTH = 2.0
+WORDS_SHARE = 0.1
+"""How much of the window the user's own words may take beside a summary."""
 
 INSTRUCTIONS = (
     "Please create a detailed summary of the conversation so far. The history is being compacted: what you "
@@ -116,8 +120,10 @@ class Compaction:
             done.error = None if reply.content.strip() else "The model wrote no summary."
             done.success = done.error is None
             done.request_id = reply.provider_call_id
-            done.compaction_tokens_used = tokens_used(reply.usage, took, s.model)
+            counted = self._counted(reply, sizes)
+            done.compaction_tokens_used = tokens_used(counted, took, s.model)
             if done.success:
+                done.user_messages = self._own_words(cut)
                 done.summary_content, done.messages_removed = reply.content, cut
                 done.checkpoint_number = s.journal.state.compactions + 1
                 done.checkpoint_path = await self._checkpoint(done.checkpoint_number, reply.content)
@@ -131,6 +137,22 @@ class Compaction:
         """How many messages can go: never a reply whose calls are still open."""
         history = self._s.journal.history
         return len(history.messages) - (1 if history.open else 0)
+
+    def _counted(self, reply: Reply, sizes: "Sizes") -> Usage:
+        """The tokens of a summary: as the model's server counts, or estimated where it doesn't."""
+        usage = reply.usage
+        return msgspec.structs.replace(
+            usage,
+            input_tokens=usage.input_tokens or sizes.total + self._s.tokens(len(INSTRUCTIONS)),
+            output_tokens=usage.output_tokens or self._s.tokens(len(reply.content)),
+        )
+
+    def _own_words(self, cut: int) -> list[str]:
+        """What the user wrote in all that was summarised so far, as far as there is room for it."""
+        s = self._s
+        said = [m.own for m in s.journal.history.messages[:cut] if isinstance(m, User) and m.own]
+        room = WORDS_SHARE * s.endpoint.window * s.journal.state.usage.characters_per_token
+        return fit([*s.journal.state.user_messages, *said], int(room))
 
     async def _summarise(self, cut: int, instructions: str | None) -> tuple[Reply, float]:
         """One request to the model, as a turn of its own; how many milliseconds it took."""
@@ -167,7 +189,7 @@ class Compaction:
         s = self._s
         history = s.journal.history
         removed = history.length(history.messages[: done.messages_removed])
-        kept = history.size - removed + len(summary_message(done.summary_content or "").content)
+        kept = history.size - removed + len(summary_message(done).content)
         sizes = s.context_sizes(kept)
         done.post_compaction_tokens = sizes.total
         done.tokens_removed = before - sizes.total

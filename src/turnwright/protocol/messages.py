@@ -22,10 +22,11 @@ class Image(msgspec.Struct, frozen=True):
 
 
 class User(msgspec.Struct, frozen=True):
-    """What the user said, or what the runtime says in the user's place."""
+    """What the user said, or what the runtime says in the user's place; `own` is what the user wrote."""
 
     content: str
     images: tuple[Image, ...] = ()
+    own: str = ""
 
 
 class Assistant(msgspec.Struct, frozen=True):

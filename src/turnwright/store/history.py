@@ -15,9 +15,13 @@ from turnwright.protocol.events.conversation import AssistantMessage, SystemMess
 from turnwright.protocol.events.tools import ToolComplete
 from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
 
-SUMMARY_START = "The conversation before this was compacted. This is the summary of it:"
+SUMMARY_START = "Some of the conversation history has been summarized to free up context."
+PROMPTS_START = (
+    "You were originally given instructions from a user over one or more turns. Here were the user messages:"
+)
 INTERRUPTED = "The execution of this tool, or a previous tool was interrupted."
-
+OF_THE_RUNTIME = frozenset({"autopilot", "hook", "response_schema"})
+"""Sources of messages that stand in the user's place, and that no user wrote."""
 
 SAID = frozenset({SystemMessage, UserMessage, AssistantMessage, ToolComplete, CompactionComplete})
 """The events that the history is made of; most are others."""
@@ -91,7 +95,7 @@ class History:
     def _compact(self, data: CompactionComplete) -> None:
         """Put the summary in the place of the first messages."""
         kept = self.messages[data.messages_removed or 0 :]
-        self.messages = [summary_message(data.summary_content or ""), *kept]
+        self.messages = [summary_message(data), *kept]
         self.size = self.length(self.messages)
         self.epoch += 1
 
@@ -125,15 +129,22 @@ def _length(message: Message) -> int:
     return length
 
 
-def summary_message(summary: str) -> User:
-    """The summary as the model reads it, in the place of what it summarises."""
-    return User(f"{SUMMARY_START}\n\n{summary}")
+def summary_message(data: CompactionComplete) -> User:
+    """What the model reads in the place of what was summarised: the user's own words, and the summary."""
+    parts = [SUMMARY_START]
+    if data.user_messages:
+        told = (f"<user_message>\n{prompt}\n</user_message>" for prompt in data.user_messages)
+        parts.append("\n".join([PROMPTS_START, *told]))
+    summary = (data.summary_content or "").strip()
+    parts.append(f"Here is a summary of the prior context:\n<summary>\n{summary}\n</summary>")
+    return User("\n\n".join(parts))
 
 
 def user_message(data: UserMessage) -> User:
     """What the model reads of a user's message."""
     content = data.content if data.transformed_content is None else data.transformed_content
-    return User(content, tuple(_images(data.attachments)))
+    own = "" if data.source in OF_THE_RUNTIME else data.content.strip()
+    return User(content, tuple(_images(data.attachments)), own)
 
 
 def _images(attachments: list[Any]) -> Iterator[Image]:

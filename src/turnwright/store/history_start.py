@@ -95,7 +95,7 @@ class HistoryStart:
         gone = min(removed, len(self._summaries))
         self._removed += removed - gone
         self._summaries[:gone] = []
-        self._summaries.insert(0, summary_message(data.summary_content or ""))
+        self._summaries.insert(0, summary_message(data))
         while len(self._spans) > 1 and self._spans[0].messages <= self._removed:
             self._removed -= self._spans.popleft().messages
 

@@ -52,6 +52,7 @@ class State:
         self.prompts = 0
         self.turns = 0
         self.compactions = 0
+        self.user_messages: list[str] = []
         self.open_turns: dict[tuple[str | None, str], None] = {}
         self.open_calls: dict[str, ToolRequest] = {}
         self.response_schema: dict[str, Any] | None = None
@@ -135,6 +136,8 @@ def _limited(s: State, data: SessionLimitsChanged) -> None:
 
 def _compacted(s: State, data: CompactionComplete) -> None:
     s.compactions += data.success
+    if data.success:
+        s.user_messages = data.user_messages or []
 
 
 def _moved(s: State, data: ContextChanged) -> None:

@@ -22,7 +22,11 @@ class CompactionStart(Data):
 
 @event("session.compaction_complete")
 class CompactionComplete(Data):
-    """The first `messages_removed` messages gave way to the summary; or, without success, nothing changed."""
+    """The first `messages_removed` messages gave way to the summary; or, without success, nothing changed.
+
+    `user_messages` is what the user wrote up to there, as the model is shown it beside the summary. Tokens
+    used are estimated where the model's server doesn't count them.
+    """
 
     success: bool
     trigger: Trigger
@@ -41,4 +45,5 @@ class CompactionComplete(Data):
     checkpoint_path: str | None = None
     request_id: str | None = None
     custom_instructions: str | None = None
+    user_messages: list[str] | None = None
     compaction_tokens_used: Any = None
