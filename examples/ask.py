@@ -18,4 +18,6 @@ async def main(question: str, folder: str = ".") -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: python examples/ask.py QUESTION [FOLDER]")
     asyncio.run(main(*sys.argv[1:]))

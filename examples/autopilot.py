@@ -26,4 +26,6 @@ async def main(task: str, folder: str = ".") -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: python examples/autopilot.py TASK [FOLDER]")
     asyncio.run(main(*sys.argv[1:]))

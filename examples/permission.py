@@ -31,4 +31,6 @@ async def main(prompt: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python examples/permission.py PROMPT")
     asyncio.run(main(*sys.argv[1:]))

@@ -20,4 +20,6 @@ async def main(prompt: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python examples/stream.py PROMPT")
     asyncio.run(main(*sys.argv[1:]))

@@ -73,7 +73,19 @@ async def answered(transport: Transport, message: bytes) -> Json:
             "session.create",
             {"workingDirectory": "here/below"},
             -32602,
-            "workingDirectory: must be an absolute path, not 'here/below'",
+            "workingDirectory: an absolute path is needed: 'here/below'",
+        ),
+        (
+            "session.create",
+            {"workingDirectory": "/nonexist"},
+            -32602,
+            "workingDirectory: there is no such folder: '/nonexist'",
+        ),
+        (
+            "session.resume",
+            {"sessionId": "it", "workingDirectory": "/nonexist", "model": "another"},
+            -32602,
+            "workingDirectory: there is no such folder: '/nonexist'",
         ),
         (
             "session.create",

@@ -88,6 +88,15 @@ async def test_resume_knows_what_was_said_before(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["ask", "autopilot", "permission", "stream"])
+async def test_examples_say_what_they_want_when_they_are_given_nothing(tmp_path: Path, name: str) -> None:
+    async with ChatServer([]) as server:
+        done = await example(f"{name}.py", server, tmp_path)
+    assert (done.out, done.status) == ("", 1)
+    assert done.err.startswith(f"usage: python examples/{name}.py ")
+    assert done.err.count("\n") == 1
+
+
 async def test_every_example_is_run_here() -> None:
     tested = {name.split("_")[1] for name in globals() if name.startswith("test_")}
     assert {file.stem.split("_")[0] for file in EXAMPLES.glob("*.py")} <= tested

@@ -93,6 +93,7 @@ async def test_nothing_is_synced_where_the_user_does_without(tmp_path: Path) -> 
 async def test_events_come_in_one_order_however_durable_they_are(tmp_path: Path) -> None:
     orders: list[list[str]] = []
     for durability in ("turn", "event", "none"):
+        (tmp_path / durability).mkdir()
         client = Recorder()
         await converse(tmp_path / durability, durability, MemoryLog(), client)
         orders.append(client.types)

@@ -49,14 +49,31 @@ async def test_a_working_directory_that_is_not_there_changes_nothing(tmp_path: P
     async with serving(tmp_path) as server:
         client = server.connect()
         session = await started(client, tmp_path)
-        for path in ("relative", str(tmp_path / "missing")):
-            with pytest.raises(
-                RequestFailed, match="workingDirectory: must be the absolute path of a folder"
-            ):
+        for path in ("", "relative", str(tmp_path / "missing"), "/" + "x" * 300):
+            with pytest.raises(RequestFailed, match=r"workingDirectory: .* (is needed|no such folder): '"):
                 await client.call(
                     "session.metadata.setWorkingDirectory", sessionId=session, workingDirectory=path
                 )
         assert client.types.count("session.context_changed") == 0
+        snapshot = await client.call("session.metadata.snapshot", sessionId=session)
+        assert snapshot["workingDirectory"] == str(tmp_path)
+
+
+async def test_a_session_whose_folder_is_gone_is_resumed_and_can_be_moved(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    async with serving(tmp_path) as server:
+        client = server.connect()
+        session = await started(client, gone)
+        await client.call("session.destroy", sessionId=session)
+        gone.rmdir()
+        with pytest.raises(RequestFailed, match="workingDirectory: there is no such folder"):
+            await client.call("session.resume", sessionId=session, workingDirectory=str(gone))
+        await client.call("session.resume", sessionId=session)
+        moved = await client.call(
+            "session.metadata.setWorkingDirectory", sessionId=session, workingDirectory=str(tmp_path)
+        )
+        assert moved == {"workingDirectory": str(tmp_path)}
 
 
 async def test_a_client_may_tell_of_the_sessions_checkout_and_of_no_other(tmp_path: Path) -> None:

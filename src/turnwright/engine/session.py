@@ -19,6 +19,7 @@ from turnwright.engine.journal.event_feed import EventFeed
 from turnwright.engine.journal.journal import Journal
 from turnwright.engine.lifecycle.checkout import context_of
 from turnwright.engine.lifecycle.idle_timeout import Use
+from turnwright.engine.lifecycle.working_directory import existing_folder, working_directory
 from turnwright.engine.models import routing
 from turnwright.engine.models.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
 from turnwright.engine.models.provider_registry import Registry
@@ -34,7 +35,7 @@ from turnwright.engine.secrets import Secrets
 from turnwright.engine.tool_calls.offer import Offer
 from turnwright.engine.tool_calls.session_tools import AskUser, CompleteTask, ExitPlanMode
 from turnwright.engine.tool_calls.toolset import Toolset
-from turnwright.errors import ConfigError, InvalidParams
+from turnwright.errors import ConfigError
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events import Data
 from turnwright.protocol.events.session import (
@@ -124,7 +125,7 @@ class Session:
         self._model = options.model or journal.state.model
         if options.reasoning_effort is None and self._model == journal.state.model:
             self.options.reasoning_effort = journal.state.reasoning_effort
-        self._cwd = _working_directory(options, journal)
+        self._cwd = working_directory(options.working_directory, journal.state)
         self.asking = Asking(self)
         self.offer = Offer(self, (*tools, AskUser(self.asking), ExitPlanMode(self.asking), CompleteTask()))
 
@@ -161,7 +162,10 @@ class Session:
         return self.run_scope is not None or self.inbox.is_ready
 
     def reconfigure(self, options: SessionOptions) -> None:
-        """Take over what a client that resumes sets; what it leaves out stays as it was."""
+        """Take over what a client that resumes sets; what it leaves out stays as it was. Raises InvalidParams
+        naming the field, and then nothing has changed.
+        """
+        cwd = existing_folder(options.working_directory) if options.working_directory else self._cwd
         for name in options.__struct_fields__:
             value = getattr(options, name)
             if name not in OF_A_CLIENT and value is not None and value != getattr(DEFAULTS, name):
@@ -169,18 +173,20 @@ class Session:
         self.secrets.add_keys_of(options.provider, *(options.providers or ()))
         if options.model:
             self._model = options.model
-        if options.working_directory:
-            self._cwd = _working_directory(options, self.journal)
+        self._cwd = cwd
         self.permissions.rules = _rules(self.options)
 
     def update(self, changes: OptionChanges) -> None:
-        """Change some options from the next model call on. Raises InvalidParams naming the field."""
+        """Change some options from the next model call on. Raises InvalidParams naming the field, and then
+        nothing has changed.
+        """
+        moved = None if changes.working_directory is None else existing_folder(changes.working_directory)
         for name in OptionChanges.__struct_fields__:
             value = getattr(changes, name)
             if value is not None:
                 setattr(self.options, name, value)
-        if changes.working_directory is not None:
-            self._cwd = _working_directory(self.options, self.journal)
+        if moved is not None:
+            self._cwd = moved
             self.emit(ContextChanged(**msgspec.structs.asdict(context_of(self._cwd))))
 
     @property
@@ -370,12 +376,3 @@ def _rules(options: SessionOptions) -> Rules:
         tuple(Rule.parse(text) for text in options.allow_tools),
         tuple(Rule.parse(text) for text in options.deny_tools),
     )
-
-
-def _working_directory(options: SessionOptions, journal: Journal) -> Path:
-    context = journal.state.context
-    chosen = options.working_directory or (context.cwd if context else None)
-    path = Path(chosen).expanduser() if chosen else Path.cwd()
-    if not path.is_absolute():
-        raise InvalidParams(f"workingDirectory: must be an absolute path, not {chosen!r}")
-    return path.resolve()

@@ -54,10 +54,7 @@ async def _rename(s: "Session", args: str) -> str:
 
 async def _cwd(s: "Session", args: str) -> str:
     if args:
-        chosen = s.cwd / Path(args).expanduser()
-        if not chosen.is_dir():
-            raise InvalidParams(f"{chosen} is not a folder")
-        s.update(OptionChanges(working_directory=str(chosen)))
+        s.update(OptionChanges(working_directory=str(s.cwd / Path(args).expanduser())))
     return f"The working directory is {s.cwd}."
 
 

@@ -8,7 +8,6 @@ import msgspec
 from turnwright.engine.lifecycle import summary
 from turnwright.engine.lifecycle.workspace import describe
 from turnwright.engine.session import Session
-from turnwright.errors import InvalidParams
 from turnwright.protocol.events.session import Context, ContextChanged
 from turnwright.protocol.options import OptionChanges
 from turnwright.server.methods.base import Methods, SessionParams
@@ -75,11 +74,6 @@ class DirectoryParams(SessionParams):
 @methods.session("session.metadata.setWorkingDirectory", DirectoryParams)
 async def set_working_directory(session: Session, params: DirectoryParams) -> dict[str, str]:
     """Work elsewhere from the next tool call on. Refused where there is no such folder."""
-    chosen = Path(params.working_directory)
-    if not chosen.is_absolute() or not chosen.is_dir():
-        raise InvalidParams(
-            f"workingDirectory: must be the absolute path of a folder, not {params.working_directory!r}"
-        )
     session.update(OptionChanges(working_directory=params.working_directory))
     return {"workingDirectory": str(session.cwd)}
 
