@@ -9,10 +9,11 @@ from tests.cases.local_tool import LocalTool
 from tests.cases.scene import results, scene, turns, words
 from tests.engine.harness import Recorder, app_tools, options, running, say
 from turnwright.engine.permissions.permissions import Decision
+from turnwright.engine.tool_calls.external_tool import Answer
 from turnwright.errors import RequestFailed
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
-from turnwright.protocol.events.questions import PermissionRequested
+from turnwright.protocol.events.questions import ExternalToolRequested, PermissionRequested
 from turnwright.protocol.events.session import Idle
 from turnwright.protocol.messages import ToolOutput
 from turnwright.protocol.options import ToolSpec
@@ -162,6 +163,48 @@ async def test_a_terminal_tool_ends_the_run_only_when_it_succeeds(tmp_path: Path
         await at.prompt("go")
         assert len(at.model.requests) == (1 if succeeds else 2)
         assert at.completions()["b"].success
+
+
+@pytest.mark.parametrize("succeeds", [True, False])
+async def test_a_terminal_tool_of_the_app_ends_the_run_only_when_it_succeeds(
+    tmp_path: Path, succeeds: bool
+) -> None:
+    result = "done" if succeeds else {"textResultForLlm": "not yet", "resultType": "failure"}
+    tools = [ToolSpec("finish", skip_permission=True, is_terminal=True), *app_tools("ok")]
+    script = [calls(("a", "finish", "{}"), ("b", "ok", "{}")), text("I try again")]
+    async with scene(tmp_path, script, tools=tools) as at:
+
+        def answer(event: Event) -> None:
+            match event.data:
+                case ExternalToolRequested(request_id=request_id, tool_name=name):
+                    at.session.questions.answer(request_id, Answer(result if name == "finish" else "ok"))
+                case _:
+                    pass
+
+        at.client.on_event = answer
+        await at.prompt("go")
+        assert len(at.model.requests) == (1 if succeeds else 2)
+        assert at.completions()["b"].success
+        assert at.client.types[-1] == "session.idle"
+
+
+async def test_a_terminal_tool_that_is_answered_after_a_resume_ends_the_run(tmp_path: Path) -> None:
+    tools = [ToolSpec("finish", skip_permission=True, is_terminal=True)]
+    given = options(tmp_path, session_id="it", tools=tools, continue_pending_work=True)
+    model, client = Scripted([calls(("a", "finish", "{}")), text("the next prompt's")]), Recorder()
+    async with running(model, tmp_path) as runtime:
+        session = await runtime.create(given, client)
+        say(session, "go")
+        await client.until("external_tool.requested")
+        await runtime.unload("it")
+        session = await runtime.resume("it", given, client)
+        (question,) = session.journal.state.questions
+        session.questions.answer(question, Answer("done"))
+        await client.until("session.idle")
+        assert len(model.requests) == 1
+        say(session, "and now")
+        await client.until("session.idle", 2)
+        assert len(model.requests) == 2
 
 
 async def test_results_of_any_size_are_the_same_bytes_after_a_resume(tmp_path: Path) -> None:

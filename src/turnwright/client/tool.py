@@ -76,6 +76,7 @@ def tool(
     description: str | None = None,
     skip_permission: bool = False,
     overrides_built_in_tool: bool = False,
+    is_terminal: bool = False,
 ) -> Callable[[Callable[P, R]], AppTool[P, R]]: ...
 def tool(
     function: Callable[P, R] | None = None,
@@ -85,13 +86,14 @@ def tool(
     description: str | None = None,
     skip_permission: bool = False,
     overrides_built_in_tool: bool = False,
+    is_terminal: bool = False,
 ) -> AppTool[P, R] | Callable[[Callable[P, R]], AppTool[P, R]]:
     """Make a tool of a function, which may be async; one that isn't runs in a thread.
 
     Name, description and parameters are those of the function, its docstring and its annotations. The
     arguments are checked before it is called. It returns text, anything else that has a form in JSON, or a
-    ToolResult; the text of what it raises goes to the model. Raises TypeError when a parameter has no JSON
-    Schema.
+    ToolResult; the text of what it raises goes to the model. A successful call of a terminal one ends the
+    run. Raises TypeError when a parameter has no JSON Schema.
     """
 
     def make(function: Callable[P, R]) -> AppTool[P, R]:
@@ -102,6 +104,7 @@ def tool(
             signature.schema,
             skip_permission,
             overrides_built_in_tool,
+            is_terminal,
         )
         return AppTool(function, spec, signature)
 

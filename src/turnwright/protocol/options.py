@@ -15,13 +15,14 @@ Durability = Literal["turn", "event", "none"]
 
 
 class ToolSpec(Wire):
-    """A tool of the app."""
+    """A tool of the app. A successful call of a terminal one ends the run; a failed one doesn't."""
 
     name: str
     description: str = ""
     parameters: dict[str, Any] | None = None
     skip_permission: bool = False
     overrides_built_in_tool: bool = False
+    is_terminal: bool = False
 
 
 class SectionOverride(Wire):

@@ -89,7 +89,8 @@ async def _finish(
         result = await wait_for(s.questions, question, new=False)
     else:
         result = await _after_permission(s, request, question)
-    if result.kind == "rejected":
+    tool = s.tools.find(request.name)
+    if result.kind == "rejected" or (result.ok and tool is not None and tool.terminal):
         s.run.over = True
     finish(s, request.tool_call_id, result)
 

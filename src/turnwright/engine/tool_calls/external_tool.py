@@ -46,9 +46,9 @@ class ExternalTool:
     """A tool that a client declared."""
 
     read_only = False
-    terminal = False
 
     def __init__(self, spec: ToolSpec, session_id: str, questions: Questions) -> None:
+        self.terminal = spec.is_terminal
         self._spec = spec
         self._session_id = session_id
         self._questions = questions
