@@ -78,7 +78,7 @@ async def test_the_text_that_the_model_reads_is_replaced_and_the_users_stays(tmp
     async with scene(tmp_path, [text("done")], client=client, hooks=True) as at:
         await at.prompt("do it")
         assert at.said() == ["do it"]
-        assert at.model.requests[0].messages[0] == User("in other words")
+        assert at.model.requests[0].messages[0] == User("in other words", own="do it")
 
 
 async def test_context_of_the_sessions_start_goes_before_the_first_prompt_alone(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ async def switch_to_auto(s: "Session", error: ProviderError) -> bool:
     if error.kind != "rate_limit" or error.error_code is None or s.model == AUTO:
         return False
     try:
-        if not await s.offers(AUTO):
+        if not await s.choice.offers(AUTO):
             return False
     except ProviderError:
         return False
@@ -25,6 +25,6 @@ async def switch_to_auto(s: "Session", error: ProviderError) -> bool:
         return False
     s.emit(Info("auto_mode_switch", "Rate limited. Switching to auto mode to continue."))
     previous = s.model
-    s.switch_model(AUTO)
+    s.choice.switch(AUTO)
     s.emit(ModelChange(AUTO, previous, cause="rate_limit_auto_switch"))
     return True

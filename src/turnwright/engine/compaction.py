@@ -96,7 +96,7 @@ class Compaction:
     async def _compact(self, trigger: Trigger, instructions: str | None) -> CompactionComplete:
         s = self._s
         self._attempted = True
-        await s.ensure_endpoint()
+        await s.choice.settle()
         sizes, cut = s.context_sizes(), self._cut()
         s.emit(
             CompactionStart(

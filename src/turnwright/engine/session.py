@@ -21,8 +21,8 @@ from turnwright.engine.lifecycle.checkout import context_of
 from turnwright.engine.lifecycle.idle_timeout import Use
 from turnwright.engine.lifecycle.working_directory import existing_folder, working_directory
 from turnwright.engine.models import routing
-from turnwright.engine.models.endpoint import DEFAULT_WINDOW, Endpoint, Endpoints
-from turnwright.engine.models.provider_registry import Registry
+from turnwright.engine.models.choice import ModelChoice
+from turnwright.engine.models.endpoint import Endpoint, Endpoints
 from turnwright.engine.permissions.approvals import Approvals
 from turnwright.engine.permissions.permissions import Permissions, Verdict
 from turnwright.engine.permissions.rules import Rule, Rules
@@ -35,7 +35,6 @@ from turnwright.engine.secrets import Secrets
 from turnwright.engine.tool_calls.offer import Offer
 from turnwright.engine.tool_calls.session_tools import AskUser, CompleteTask, ExitPlanMode
 from turnwright.engine.tool_calls.toolset import Toolset
-from turnwright.errors import ConfigError
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events import Data
 from turnwright.protocol.events.session import (
@@ -47,9 +46,8 @@ from turnwright.protocol.events.session import (
 )
 from turnwright.protocol.events.tools import ToolPartial
 from turnwright.protocol.identity import Identity
-from turnwright.protocol.options import ModelOptions, OptionChanges, ProviderOptions, SessionOptions
+from turnwright.protocol.options import OptionChanges, SessionOptions
 from turnwright.protocol.permissions import PermissionRequest
-from turnwright.providers.base import ModelInfo
 from turnwright.providers.transport import Route
 from turnwright.tools.base import Call, Tool
 
@@ -119,11 +117,8 @@ class Session:
         self.commands = Commands(self)
         self.feed = EventFeed(journal)
         self.interests: dict[str, str] = {}
-        self._endpoints = endpoints
-        self._endpoint: Endpoint | None = None
-        self._endpoint_key: object = None
-        self._model = options.model or journal.state.model
-        if options.reasoning_effort is None and self._model == journal.state.model:
+        self.choice = ModelChoice(self, endpoints, options.model or journal.state.model)
+        if options.reasoning_effort is None and self.choice.wanted == journal.state.model:
             self.options.reasoning_effort = journal.state.reasoning_effort
         self._cwd = working_directory(options.working_directory, journal.state)
         self.asking = Asking(self)
@@ -172,7 +167,7 @@ class Session:
                 setattr(self.options, name, value)
         self.secrets.add_keys_of(options.provider, *(options.providers or ()))
         if options.model:
-            self._model = options.model
+            self.choice.wanted = options.model
         self._cwd = cwd
         self.permissions.rules = _rules(self.options)
 
@@ -203,7 +198,7 @@ class Session:
 
     @property
     def model(self) -> str:
-        return self._endpoint.model if self._endpoint else self._model or ""
+        return self.choice.model
 
     @property
     def reasoning_effort(self) -> str | None:
@@ -245,57 +240,8 @@ class Session:
 
     @property
     def endpoint(self) -> Endpoint:
-        """The endpoint in use. Only after `ensure_endpoint`."""
-        assert self._endpoint is not None
-        return self._endpoint
-
-    async def ensure_endpoint(self) -> None:
-        """Find who answers, when it isn't known yet or the model was changed. Raises ConfigError."""
-        if self._endpoint is None or self._endpoint_key != self._wanted_endpoint():
-            self._endpoint = await self._endpoints.find(self.options, self._model, self._route_to)
-            self._model = self._endpoint.model
-            self._endpoint_key = self._wanted_endpoint()
-
-    async def offers(self, model: str) -> bool:
-        """Whether the endpoint in use lists a model of that name, now. Raises ProviderError."""
-        route = await self.route()
-        return any(info.id == model for info in await self.endpoint.provider.models(route))
-
-    async def models(self) -> list[ModelInfo]:
-        """The models that the session can switch to. Raises ConfigError or ProviderError."""
-        return await self._endpoints.models(self.options, self._route_to)
-
-    async def provider_in_use(self) -> tuple[ProviderOptions, Route]:
-        """Whom the next model call is sent to, and how. Raises ConfigError, ProviderError."""
-        options = self._endpoints.provider(self.options, self._model)
-        if options is None:
-            raise ConfigError("this session's model is not reached by an endpoint of HTTP")
-        return options, await self._route_to(options)
-
-    def add_providers(self, providers: Sequence[ProviderOptions], models: Sequence[ModelOptions]) -> None:
-        """Name more providers and models. Raises ConfigError naming the field; nothing has changed then."""
-        options = self.options
-        Registry(options.providers, options.models).add(providers, models)
-        self.secrets.add_keys_of(*providers)
-        options.providers = [*(options.providers or ()), *providers]
-        options.models = [*(options.models or ()), *models]
-
-    async def _route_to(self, provider: ProviderOptions) -> Route:
-        return await routing.route(self, provider)
-
-    def _wanted_endpoint(self) -> object:
-        o = self.options
-        return self._model, o.provider, o.providers, o.models, o.git_hub_token, o.model_capabilities
-
-    def switch_model(
-        self, model: str, reasoning_effort: str | None = None, capabilities: dict[str, Any] | None = None
-    ) -> None:
-        """Let another model answer from the next call on; `capabilities` override what is known of it."""
-        self._model = model
-        if capabilities is not None:
-            self.options.model_capabilities = capabilities
-        if reasoning_effort is not None:
-            self.options.reasoning_effort = reasoning_effort
+        """The endpoint in use. Only once the choice of a model is settled."""
+        return self.choice.endpoint
 
     def use_token(self, token: str) -> None:
         """Go to the endpoint with another GitHub token from the next call on."""
@@ -354,7 +300,7 @@ class Session:
         history = self.journal.history
         size = history.size if conversation is None else conversation
         return Sizes(
-            self._endpoint.window if self._endpoint else DEFAULT_WINDOW,
+            self.choice.window,
             self.tokens(len(history.system)),
             self.tokens(size),
             self.tokens(self.offer.size),

@@ -102,7 +102,7 @@ class _Stage:
         session = self._session = await runtime.create(self._options(), self)
         session.permissions.approve_all = self._plan.allow_all
         if self._plan.fork == 1 and self._plan.model:
-            session.switch_model(self._plan.model)
+            session.choice.switch(self._plan.model)
         done = -1
         while self.model.difference is None and (at := self._at()) < len(self._script) and at > done:
             done = at
@@ -183,7 +183,7 @@ class _Stage:
                 self._say(session, text, steering=True)
             session.set_mode(upcoming.mode)
         if upcoming is self._script[-1] and self._is_beyond() and self._plan.model:
-            session.switch_model(self._plan.model)
+            session.choice.switch(self._plan.model)
 
     def _up_to(self, fork: int) -> dict[str, str]:
         before = msgspec.structs.replace(

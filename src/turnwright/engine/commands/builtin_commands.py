@@ -37,7 +37,7 @@ class BuiltinCommand(msgspec.Struct, frozen=True):
 async def _model(s: "Session", args: str) -> str:
     if args:
         previous = s.journal.state.model
-        s.switch_model(args)
+        s.choice.switch(args)
         s.emit(ModelChange(args, previous))
         return f"The model is {args} from the next call on."
     model = s.journal.state.model or s.model

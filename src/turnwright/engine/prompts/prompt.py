@@ -119,7 +119,7 @@ def _wanted_of(s: "Session") -> dict[str, Any] | None:
 
 async def prepare(s: "Session") -> None:
     """Settle model, tools and system prompt for the next model call, and log what changed."""
-    await s.ensure_endpoint()
+    await s.choice.settle()
     state = s.journal.state
     if (state.model, state.reasoning_effort) != (s.model, s.reasoning_effort):
         s.emit(ModelChange(s.model, state.model, s.reasoning_effort))

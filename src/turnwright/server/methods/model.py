@@ -23,7 +23,7 @@ class SwitchParams(SessionParams):
 async def switch(session: Session, params: SwitchParams) -> dict[str, Any]:
     """Let another model answer from the next call on."""
     previous = session.journal.state.model
-    session.switch_model(params.model_id, params.reasoning_effort, params.model_capabilities)
+    session.choice.switch(params.model_id, params.reasoning_effort, params.model_capabilities)
     session.emit(ModelChange(params.model_id, previous, params.reasoning_effort))
     return {"modelId": params.model_id, "deferred": False}
 
@@ -55,4 +55,4 @@ async def set_reasoning_effort(session: Session, params: EffortParams) -> dict[s
 @methods.session("session.model.list", SessionParams)
 async def listing(session: Session, params: SessionParams) -> dict[str, Any]:
     """The models that the session can switch to: of the endpoint that it uses, and of its named providers."""
-    return {"list": [describe(info) for info in await session.models()]}
+    return {"list": [describe(info) for info in await session.choice.listed()]}

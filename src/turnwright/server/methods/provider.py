@@ -30,7 +30,7 @@ class AddParams(SessionParams):
 async def add(session: Session, params: AddParams) -> dict[str, Any]:
     """Name more providers and models; the answer lists the models, as `session.model.switchTo` takes them."""
     check_named(params.providers)
-    session.add_providers(params.providers, params.models)
+    session.choice.add_providers(params.providers, params.models)
     return {"models": [describe(described(model)) for model in params.models]}
 
 
@@ -39,7 +39,7 @@ async def endpoint(connection: "Connection", params: SessionParams) -> dict[str,
     """The endpoint of the session's next model call, with its key: where that is allowed."""
     if not connection.settings.shows_endpoints:
         raise ConfigError("the runtime shows keys only with COPILOT_ALLOW_GET_PROVIDER_ENDPOINT=true")
-    options, route = await connection.runtime.find(params.session_id).provider_in_use()
+    options, route = await connection.runtime.find(params.session_id).choice.provider_in_use()
     headers = {**(options.headers or {}), **route.headers}
     _, _, fresh = headers.get("Authorization", "").partition(" ")
     key = fresh or options.bearer_token or options.api_key

@@ -46,7 +46,7 @@ async def current(session: Session, params: SessionParams) -> dict[str, Any]:
 @methods.session("session.tools.initializeAndValidate", SessionParams)
 async def initialize(session: Session, params: SessionParams) -> dict[str, Any]:
     """Settle the tools now, not before the first model call. Fails when there is no model."""
-    await session.ensure_endpoint()
+    await session.choice.settle()
     if session.offer.settle():
         session.emit(ToolsUpdated(session.model))
     return {}
