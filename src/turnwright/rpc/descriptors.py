@@ -1,7 +1,9 @@
 """File descriptors as a byte stream, and the taking over of 0 and 1."""
 
+import asyncio
 import os
 import stat
+from collections import deque
 
 import anyio
 import anyio.to_thread
@@ -22,6 +24,63 @@ def claim_stdio() -> tuple[int, int]:
     return reading, writing
 
 
+UNREAD = 16
+"""Pieces that are read ahead of the one who receives them."""
+
+
+class _Readable:
+    """A descriptor that the event loop watches from one piece to the next.
+
+    To be watched anew for each message, as `anyio.wait_readable` is, takes more system calls than reading it.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._pieces: deque[bytes | OSError] = deque()
+        self._max_bytes = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: asyncio.Future[None] | None = None
+
+    async def read(self, max_bytes: int) -> bytes:
+        """The next piece, and none at the end. Raises OSError."""
+        self._max_bytes = max_bytes
+        while not self._pieces:
+            if self._loop is None:
+                self._loop = asyncio.get_running_loop()
+                self._loop.add_reader(self._descriptor, self._read)
+            self._waiting = self._loop.create_future()
+            await self._waiting
+        piece = self._pieces.popleft()
+        if isinstance(piece, OSError):
+            raise piece
+        return piece
+
+    def close(self) -> None:
+        """Watch no longer; for whoever waits this is the end."""
+        self._stop()
+        self._put(b"")
+
+    def _read(self) -> None:
+        try:
+            self._put(os.read(self._descriptor, self._max_bytes))
+        except BlockingIOError:  # woken for nothing
+            return
+        except OSError as error:
+            self._put(error)
+
+    def _put(self, piece: bytes | OSError) -> None:
+        self._pieces.append(piece)
+        if not piece or isinstance(piece, OSError) or len(self._pieces) >= UNREAD:
+            self._stop()
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    def _stop(self) -> None:
+        if self._loop is not None:
+            self._loop.remove_reader(self._descriptor)
+            self._loop = None
+
+
 class DescriptorStream(ByteStream):
     """Reads one descriptor and writes another, and owns both.
 
@@ -33,7 +92,8 @@ class DescriptorStream(ByteStream):
     def __init__(self, reading: int, writing: int) -> None:
         self._reading = reading
         self._writing = writing
-        self._can_wait_to_read = _is_pipe_or_socket(reading) or os.isatty(reading)
+        can_wait_to_read = _is_pipe_or_socket(reading) or os.isatty(reading)
+        self._readable = _Readable(reading) if can_wait_to_read else None
         self._can_wait_to_write = _is_pipe_or_socket(writing)
         self._closed = False
         if self._can_wait_to_write:
@@ -63,20 +123,17 @@ class DescriptorStream(ByteStream):
         if self._closed:
             return
         self._closed = True
+        if self._readable is not None:
+            self._readable.close()
         if self._can_wait_to_write:
             os.set_blocking(self._writing, True)  # the flag is shared with whoever gave us the descriptor
         os.close(self._reading)
         os.close(self._writing)
 
     async def _read(self, max_bytes: int) -> bytes:
-        if not self._can_wait_to_read:
+        if self._readable is None:
             return await anyio.to_thread.run_sync(os.read, self._reading, max_bytes)
-        while True:
-            await anyio.wait_readable(self._reading)
-            try:
-                return os.read(self._reading, max_bytes)
-            except BlockingIOError:  # woken for nothing
-                continue
+        return await self._readable.read(max_bytes)
 
     async def _write(self, data: memoryview) -> int:
         if not self._can_wait_to_write:
