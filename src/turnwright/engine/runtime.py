@@ -4,7 +4,6 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -21,7 +20,7 @@ from turnwright.engine.lifecycle.checkout import context_of
 from turnwright.engine.lifecycle.fork import fork
 from turnwright.engine.lifecycle.idle_timeout import unload_unused
 from turnwright.engine.lifecycle.leaving import log_waiting
-from turnwright.engine.lifecycle.workspace import WorkspaceFile
+from turnwright.engine.lifecycle.listing import Listing
 from turnwright.engine.loop import serve
 from turnwright.engine.models.endpoint import Endpoints
 from turnwright.engine.permissions.approvals import Approvals
@@ -82,6 +81,7 @@ class Runtime:
         self._threads = Threads()
         self._off_loop = off_loop or self._threads.run
         self._tasks: TaskGroup
+        self._listings: dict[str, Listing] = {}
         self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
 
     async def __aenter__(self) -> "Runtime":
@@ -136,7 +136,7 @@ class Runtime:
                 if options.mode:
                     session.set_mode(options.mode)
         except TurnwrightError:
-            self.sessions.pop(session_id, None)
+            self._forget(session_id)
             self.store.discard(session_id, journal.log)
             raise
         self._start(session)
@@ -172,7 +172,7 @@ class Runtime:
                 session.identity = identity
                 self._announce(session, options, was_active=False, live=False)
         except TurnwrightError:
-            self.sessions.pop(session_id, None)
+            self._forget(session_id)
             journal.log.close()
             raise
         self._start(session)
@@ -264,7 +264,7 @@ class Runtime:
                     log_waiting(session)
                 self._say_shutdown(session, kind, reason)
         finally:
-            del self.sessions[session_id], self._scopes[session_id]
+            del self.sessions[session_id], self._scopes[session_id], self._listings[session_id]
             await session.journal.close()
 
     def _say_shutdown(self, session: Session, kind: str, reason: str | None) -> None:
@@ -274,8 +274,7 @@ class Runtime:
             session.emit(
                 summary.shutdown(state, size=size, sizes=session.context_sizes(), kind=kind, reason=reason)
             )
-            WorkspaceFile(session.folder, session.id).write(session.journal.state)
-            self._note(session)
+            self._listings[session.id].end()
 
     def _is_leaving(self, session_id: str) -> bool:
         scope, _ = self._scopes[session_id]
@@ -342,10 +341,15 @@ class Runtime:
             origin=origin,
         )
         session.clients.attach(client, options)
-        workspace = WorkspaceFile(session.folder, session_id)
-        session.journal.subscribers.append(partial(self._follow, session, workspace))
+        listing = self._listings[session_id] = Listing(session, self.store, self._say)
+        session.journal.subscribers.append(listing.follow)
         self.sessions[session_id] = session
         return session
+
+    def _forget(self, session_id: str) -> None:
+        """Drop a session that couldn't be begun."""
+        if self.sessions.pop(session_id, None):
+            self._listings.pop(session_id).drop()
 
     def _journal(self, event_log: EventLog) -> Journal:
         return Journal(event_log, durability=self._durability, off_loop=self._off_loop)
@@ -362,22 +366,6 @@ class Runtime:
                 await serve(session)
         finally:
             done.set()
-
-    def _note(self, session: Session) -> None:
-        self.store.note(session.id, session.journal.state, session.journal.log.size)
-
-    async def _note_at_rest(self, session: Session) -> None:
-        if self._awake(session.id) is session and not session.is_busy:
-            self._note(session)
-
-    def _follow(self, session: Session, workspace: WorkspaceFile, event: Event) -> None:
-        """Tell others of what a session has logged, and keep it where sessions are listed."""
-        if event.type == "session.idle":
-            session.use.touch()
-            self._tasks.start_soon(self._note_at_rest, session)  # once the clients have got it
-        elif not event.ephemeral:
-            workspace.follow(session.journal.state)
-            self._say(summary.updated(session.id, session.journal.state))
 
     def _say(self, news: summary.Lifecycle) -> None:
         for listener in tuple(self.lifecycle):

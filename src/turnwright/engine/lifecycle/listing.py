@@ -1,0 +1,56 @@
+"""Where a session is listed: what other clients, other programs and the store's index are told of it."""
+
+import asyncio
+from collections.abc import Callable
+
+from turnwright.engine.lifecycle import summary
+from turnwright.engine.lifecycle.workspace import WorkspaceFile
+from turnwright.engine.session import Session
+from turnwright.protocol.envelope import Event
+from turnwright.store.base import EventStore
+
+
+class Listing:
+    """Follows one session. What is told is how it stands, once for all events of a moment."""
+
+    def __init__(self, session: Session, store: EventStore, say: Callable[[summary.Lifecycle], None]) -> None:
+        self._session = session
+        self._store = store
+        self._say = say
+        self._workspace = WorkspaceFile(session.folder, session.id)
+        self._is_due = False
+
+    def follow(self, event: Event) -> None:
+        """Take one event of the session; what follows from it is told after the events of this moment."""
+        if event.type == "session.idle":
+            self._session.use.touch()
+            asyncio.get_running_loop().call_soon(self._note_at_rest)  # once the clients have got it
+        elif not event.ephemeral and not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self.tell)
+
+    def tell(self) -> None:
+        """Tell what is due, now."""
+        if self._is_due:
+            self._is_due = False
+            state = self._session.journal.state
+            self._workspace.follow(state)
+            self._say(summary.updated(self._session.id, state))
+
+    def drop(self) -> None:
+        """Tell nothing of what is due: there will be no such session."""
+        self._is_due = False
+
+    def end(self) -> None:
+        """Tell what is due, and keep how the session stands, for nobody follows it from here on."""
+        self.tell()
+        self._workspace.write(self._session.journal.state)
+        self._note()
+
+    def _note_at_rest(self) -> None:
+        if not self._session.is_busy and not self._session.journal.is_asleep:
+            self._note()
+
+    def _note(self) -> None:
+        journal = self._session.journal
+        self._store.note(self._session.id, journal.state, journal.log.size)
