@@ -37,6 +37,7 @@ def take(folder: Path, *, can_lock: bool = True) -> list[str]:
     lease = Lease(folder)
     try:
         lease.take(fd)
+        lease.tell()
         found = sorted(path.name for path in folder.iterdir())
         lease.give_back(fd)
         return found
@@ -53,6 +54,7 @@ def test_the_holder_tells_of_its_host_and_its_start_beside_the_mark_and_leaves_n
     fd = os.open(tmp_path, os.O_RDONLY)
     lease = Lease(tmp_path)
     lease.take(fd)
+    lease.tell()
     told = holder.read(tmp_path / OURS[0])
     assert told == this_process()
     assert this_process().fate == "lives"
@@ -60,6 +62,17 @@ def test_the_holder_tells_of_its_host_and_its_start_beside_the_mark_and_leaves_n
     lease.give_back(fd)
     os.close(fd)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_holds_for_a_moment_leaves_a_mark_only_where_there_are_no_locks(tmp_path: Path) -> None:
+    for flags, expected in ((os.O_RDONLY, []), (os.O_PATH, OURS)):
+        fd = os.open(tmp_path, flags)
+        lease = Lease(tmp_path)
+        lease.take(fd)
+        assert sorted(path.name for path in tmp_path.iterdir()) == expected
+        lease.give_back(fd)
+        os.close(fd)
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_living_holder_is_named(tmp_path: Path) -> None:

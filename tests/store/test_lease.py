@@ -110,6 +110,16 @@ async def test_while_a_run_is_in_hand_another_process_is_refused_and_writes_noth
     assert is_sound(tmp_path)
 
 
+async def test_a_hold_of_a_moment_that_becomes_a_longer_one_is_marked_from_then_on(tmp_path: Path) -> None:
+    log = JsonlStore(root(tmp_path)).create("s")
+    log.hold(briefly=True)
+    assert marks(tmp_path) == []
+    log.hold()
+    assert marks(tmp_path) == [f"inuse.{os.getpid()}.lock"]
+    log.close()
+    assert marks(tmp_path) == []
+
+
 async def test_a_holder_that_is_killed_leaves_the_session_to_the_next_at_once(tmp_path: Path) -> None:
     """B103"""
     async with process(tmp_path, [text("one")]) as (runtime, _):

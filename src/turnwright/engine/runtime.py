@@ -113,7 +113,7 @@ class Runtime:
             raise InvalidParams(f"sessionId: session {session_id} is live already")
         journal = self._journal(self.store.create(session_id))
         try:
-            with journal.writing():
+            with journal.writing(briefly=True):
                 session = self._load(session_id, options, journal, client, origin="new")
                 session.identity = identity
                 session.emit(

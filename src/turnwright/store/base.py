@@ -28,10 +28,11 @@ class EventLog(Protocol):
         """Bytes in the log."""
         ...
 
-    def hold(self) -> bool:
+    def hold(self, *, briefly: bool = False) -> bool:
         """Keep others from writing until `release`; whether the log is another than when we last knew it.
 
-        Raises SessionInUse when someone else holds it. Holding it twice is holding it once.
+        `briefly`, for a moment in which nobody waits, leaves no mark for those who know no locks. Raises
+        SessionInUse when someone else holds it. Holding it twice is holding it once.
         """
         ...
 

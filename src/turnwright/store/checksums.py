@@ -1,5 +1,7 @@
 """Checksums beside a log: what a disk or another program changed in it doesn't pass for what was written."""
 
+import os
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -75,16 +77,28 @@ class Checksums:
 
     def __init__(self, log: Path) -> None:
         self._path = log.with_name(SUMS_NAME)
+        self._fd = -1
+        self._using = threading.Lock()
 
     def note(self, sum: Sum) -> None:
-        """Keep the sum of what the disk has by now."""
-        with suppress(OSError), self._path.open("ab", buffering=0) as file:
-            file.write(b"%x %08x\n" % sum)
+        """Keep the sum of what the disk has by now. Any thread may ask for it."""
+        with self._using, suppress(OSError):
+            if self._fd < 0:
+                self._fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            os.write(self._fd, b"%x %08x\n" % sum)
 
     def forget(self) -> None:
         """The log is about to be another: what was noted of it no longer holds."""
+        self.close()
         with suppress(OSError):
             self._path.unlink()
+
+    def close(self) -> None:
+        """Let go of the file, until the next sum."""
+        with self._using:
+            if self._fd >= 0:
+                os.close(self._fd)
+                self._fd = -1
 
     def noted(self) -> Iterator[Sum]:
         """The sums of the log as far as they can be read."""

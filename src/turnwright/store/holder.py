@@ -2,7 +2,7 @@
 
 import os
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -49,7 +49,12 @@ def _differ(told: str | int | None, found: str | int | None) -> bool:
 
 def this_process() -> Holder:
     """The process that asks."""
-    return Holder(os.getpid(), os.uname().nodename, _boot(), start_of(os.getpid()))
+    return _known(os.getpid())
+
+
+@lru_cache(maxsize=1)
+def _known(pid: int) -> Holder:
+    return Holder(pid, os.uname().nodename, _boot(), start_of(pid))
 
 
 def write(path: Path, holder: Holder) -> None:

@@ -37,9 +37,13 @@ class JsonlLog:
         if new:
             self._checksums.forget()
 
-    def hold(self) -> bool:
-        if self._is_held:
-            return False
+    def hold(self, *, briefly: bool = False) -> bool:
+        is_new = not self._is_held and self._take()
+        if not briefly:
+            self._lease.tell()
+        return is_new
+
+    def _take(self) -> bool:
         was = os.fstat(self._fd).st_ino, self.size
         self._lease.take(self._fd)
         while not self._is_in_place():
@@ -53,6 +57,7 @@ class JsonlLog:
 
     def release(self) -> None:
         if self._is_held:
+            self._checksums.close()
             self._lease.give_back(self._fd)
             self._is_held = False
 
@@ -158,6 +163,7 @@ class JsonlLog:
     def close(self) -> None:
         if self._fd >= 0:
             self.release()
+            self._checksums.close()
             os.close(self._fd)
             self._fd = -1
 

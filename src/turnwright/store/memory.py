@@ -20,7 +20,7 @@ class MemoryLog:
         self.synced = 0
         self.aside: list[bytes] = []
 
-    def hold(self) -> bool:
+    def hold(self, *, briefly: bool = False) -> bool:
         return False
 
     def release(self) -> None:

@@ -78,9 +78,12 @@ class Journal:
         self._let_go()
 
     @contextmanager
-    def writing(self) -> Generator[None]:
-        """Hold the log for several events in a row. Raises what `begin` does."""
-        self._hold()
+    def writing(self, *, briefly: bool = False) -> Generator[None]:
+        """Hold the log for several events in a row, which with `briefly` follow at once.
+
+        Raises what `begin` does.
+        """
+        self._hold(briefly=briefly)
         self._writers += 1
         try:
             yield
@@ -88,8 +91,8 @@ class Journal:
             self._writers -= 1
             self._let_go()
 
-    def _hold(self) -> None:
-        if self.log.hold() or not self._is_loaded:
+    def _hold(self, *, briefly: bool = False) -> None:
+        if self.log.hold(briefly=briefly) or not self._is_loaded:
             try:
                 self._load()
             except StoreError:
@@ -170,7 +173,7 @@ class Journal:
         fleeting = data.ephemeral if ephemeral is None else ephemeral
         if fleeting or self._is_begun or self._writers:
             return self._write(data, ephemeral, agent_id)
-        with self.writing():
+        with self.writing(briefly=True):
             return self._write(data, ephemeral, agent_id)
 
     def _write(self, data: Data, ephemeral: bool | None, agent_id: str | None) -> Event:
