@@ -186,9 +186,8 @@ def tally(planned: list[Kill], folder: Path, note: str) -> Part:
 
 def soaked(folder: Path, every: int) -> Iterator[Part]:
     """Many sessions come and go in one process, and it holds no more than before."""
-    found = soak.in_a_process(folder, soak.SESSIONS // every)
-    failed = found.odd + len(found.grown)
-    failed += (found.kilobytes > soak.MOST_KILOBYTES) + (found.idle > soak.MOST_IDLE)
+    found = soak.in_a_process(folder, max(soak.SESSIONS // every, soak.FEWEST_SESSIONS))
+    failed = found.odd + len(found.grown) + found.is_too_much + (found.idle > soak.MOST_IDLE)
     yield Part(found.sessions, failed, str(found))
 
 

@@ -36,6 +36,10 @@ IDLE_SECONDS = 5.0
 ENVIRONMENT = {"PATH": "/bin:/usr/bin"}
 MOST_KILOBYTES = 1024
 """Memory that a thousand turns may add."""
+FEWEST_TURNS = 1_000
+"""Of fewer, what they add is not judged: an allocator takes memory in pieces that are big beside that."""
+FEWEST_SESSIONS = 50
+"""With fewer, not all that a process keeps is there when it is measured first."""
 MOST_IDLE = 0.005
 """The share of a processor that sessions which do nothing may take."""
 
@@ -74,6 +78,11 @@ class Soaked(NamedTuple):
         return (self.after.kilobytes - self.before.kilobytes) / self.turns_between * 1000
 
     @property
+    def is_too_much(self) -> bool:
+        """Whether the memory grows, where there were turns enough to tell."""
+        return self.turns_between >= FEWEST_TURNS and self.kilobytes > MOST_KILOBYTES
+
+    @property
     def grown(self) -> list[str]:
         """What there is more of than before."""
         names = ("files", "threads", "children")
@@ -81,10 +90,10 @@ class Soaked(NamedTuple):
 
     def __str__(self) -> str:
         grown = f"more {' and '.join(self.grown)}" if self.grown else "no more files, threads, children"
-        return (
-            f"{self.turns} turns, {self.aborts} aborts: {grown}; {self.kilobytes:.0f} kB more for each 1,000 "
-            f"turns; idle {self.idle:.2%}"
-        )
+        memory = f"{self.kilobytes:.0f} kB more for each 1,000 turns"
+        if self.turns_between < FEWEST_TURNS:
+            memory = f"{self.turns_between} turns are too few to tell whether memory grows"
+        return f"{self.turns} turns, {self.aborts} aborts: {grown}; {memory}; idle {self.idle:.2%}"
 
 
 class Steady:

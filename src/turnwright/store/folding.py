@@ -10,28 +10,10 @@ from turnwright.protocol.events.conversation import AssistantMessage, SystemMess
 from turnwright.protocol.wire import Wire
 from turnwright.store.heads import DATA, head, head_of
 from turnwright.store.history_start import HistoryStart
+from turnwright.store.kinds import ANSWERED, ASKED, MATTER_TO_NO_FOLD
 from turnwright.store.salvage import event_of
 from turnwright.store.state import State
 from turnwright.store.usage import Record
-
-MATTER_TO_NO_FOLD = frozenset(
-    [
-        "assistant.reasoning",
-        "hook.end",
-        "hook.start",
-        "model.call_failure",
-        "session.compaction_start",
-        "session.error",
-        "session.info",
-        "session.shutdown",
-        "session.warning",
-        "tool.execution_start",
-    ]
-)
-"""Types of which a log holds many, or large ones, and that say nothing of the session's state."""
-
-ASKED = frozenset(["external_tool.requested", "permission.requested"])
-ANSWERED = frozenset(["external_tool.completed", "permission.completed"])
 
 _PARENT = b'","parentId":"'
 _ID = b'"requestId":"'

@@ -13,25 +13,12 @@ from turnwright.protocol.messages import Message
 from turnwright.store.base import EventLog
 from turnwright.store.heads import head, head_of
 from turnwright.store.history import History, summary_message
+from turnwright.store.kinds import MATTER_TO_NO_FOLD, MATTER_TO_THE_STATE_ALONE
 from turnwright.store.salvage import event_of
 
 D = TypeVar("D")
 
-UNSAID = frozenset(
-    map(
-        head,
-        [
-            "assistant.turn_end",
-            "assistant.turn_start",
-            "external_tool.completed",
-            "external_tool.requested",
-            "permission.completed",
-            "permission.requested",
-            "session.usage_record",
-            "tool.execution_start",
-        ],
-    )
-)
+UNSAID = frozenset(map(head, MATTER_TO_NO_FOLD | MATTER_TO_THE_STATE_ALONE))
 """How the lines begin of which a log has many, and the history nothing."""
 
 

@@ -37,18 +37,20 @@ class _Work:
         self.work = work
         self.loop = asyncio.get_running_loop()
         self.done: asyncio.Future[bool] = self.loop.create_future()
+        self._outcome: Exception | None = RuntimeError("a bug ended the thread")
 
     def carry_out(self) -> None:
-        """In a thread: do it, and tell the event loop, if that still runs."""
-        outcome: Exception | None = RuntimeError("a bug ended the thread")
+        """In a thread: do it."""
         try:
             self.work()
-            outcome = None
+            self._outcome = None
         except StoreError as error:
-            outcome = error
-        finally:
-            with suppress(RuntimeError):
-                self.loop.call_soon_threadsafe(self.settle, outcome)
+            self._outcome = error
+
+    def tell(self) -> None:
+        """In a thread: tell the event loop, if that still runs."""
+        with suppress(RuntimeError):
+            self.loop.call_soon_threadsafe(self.settle, self._outcome)
 
     def settle(self, error: Exception | None, in_time: bool = True) -> None:
         """On the event loop: the first outcome counts."""
@@ -102,6 +104,7 @@ class Threads:
                 finally:
                     with self._changing:
                         self._busy -= 1
+                    work.tell()  # last: whoever hears of it may have more work, for which this thread is free
         finally:
             with self._changing:
                 self._count -= 1
