@@ -1,4 +1,7 @@
-"""`python -m tests.faults`: force every fault, and print how many were tried and what they lost."""
+"""`python -m tests.faults`: force every fault, and print how many were tried and what they lost.
+
+Each part imports what it needs itself: most of them copy this process, and a small one is copied sooner.
+"""
 
 import argparse
 import logging
@@ -8,20 +11,16 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
-from tests.faults import big_log, broken_logs, power_loss, processes, side_by_side, soak
-from tests.faults import kills as killing
-from tests.faults.failing_disk import FAULTS, FailingDisk, go_through
-from tests.faults.kills import Kill
-from tests.faults.many_sessions import LISTED_IN, list_of
-from tests.faults.sessions import SCENARIOS
-from tests.fuzzing.campaign import TARGETS
-from tests.fuzzing.crew import tallies
-from tests.simulation import report as simulation
+from tests.faults import side_by_side
+from tests.in_memory import folder_in_memory
 from turnwright.protocol.options import Durability
+
+if TYPE_CHECKING:
+    from tests.faults.kills import Kill
 
 SESSIONS = 10_000
 INSTANTS = 2_000
@@ -30,6 +29,8 @@ PROCESSES = 200
 INPUTS = 100_000
 ROUNDS = 3
 IN_A_ROW = (1, 3)
+ON_DISK = ("processes", "big", "listing", "soak")
+"""Parts that are as they are for a user; what the others lose, no disk decides."""
 
 
 class Part(NamedTuple):
@@ -53,6 +54,8 @@ def main() -> int:
     given = parser.parse_args()
     logging.disable(logging.WARNING)  # every damaged log is warned of
     if given.seed is not None:
+        from tests.simulation import report as simulation
+
         return 0 if simulation.replay(given.seed, show) else 1
     lost = 0
     show(f"{'':14} {'tried':>7} {'lost':>5} {'invalid':>7} {'s':>5}")
@@ -61,7 +64,8 @@ def main() -> int:
         return side_by_side.run(names, given.every, show)
     for name in names:
         started = time.perf_counter()
-        with tempfile.TemporaryDirectory(prefix="turnwright-faults-") as folder:
+        place = None if name in ON_DISK else folder_in_memory()
+        with tempfile.TemporaryDirectory(prefix="turnwright-faults-", dir=place) as folder:
             for part in PARTS[name](Path(folder), given.every):
                 took = time.perf_counter() - started
                 show(f"{name:14} {part.tried:7} {part.lost:5} {part.invalid:7} {took:5.0f}  {part.note}")
@@ -76,12 +80,16 @@ def show(line: str) -> None:
 
 def cuts(folder: Path, every: int) -> Iterator[Part]:
     """A log of 100 kB is cut at each byte."""
+    from tests.faults import broken_logs
+
     found = broken_logs.cuts(broken_logs.a_log(), every)
     yield Part(found.tried, found.lost + found.altered)
 
 
 def flips(folder: Path, every: int) -> Iterator[Part]:
     """A bit of a log of 100 kB is flipped."""
+    from tests.faults import broken_logs
+
     found = broken_logs.flips(broken_logs.a_log(), 20_000 // every)
     note = f"{found.altered} turned an event into another valid one, {found.unseen} of them unseen"
     yield Part(found.tried, found.lost + found.unseen, note)
@@ -89,6 +97,8 @@ def flips(folder: Path, every: int) -> Iterator[Part]:
 
 def disk(folder: Path, every: int) -> Iterator[Part]:
     """The n-th operation on the disk fails, and those after it."""
+    from tests.faults.failing_disk import FAULTS, FailingDisk, go_through
+
     operations = anyio.run(go_through, folder / "whole", FailingDisk(-1, -1)).operations
     for name, error in FAULTS.items():
         tried = lost = told = 0
@@ -106,6 +116,8 @@ def disk(folder: Path, every: int) -> Iterator[Part]:
 
 def big(folder: Path, every: int) -> Iterator[Part]:
     """A big log is loaded in the time of decoding its lines, and in little memory."""
+    from tests.faults import big_log
+
     file = folder / "events.jsonl"
     size = big_log.write(file, big_log.EVENTS // every)
     bare = min(big_log.cost(file, bare=True).seconds for _ in range(ROUNDS))
@@ -120,18 +132,25 @@ def big(folder: Path, every: int) -> Iterator[Part]:
 
 def listing(folder: Path, every: int) -> Iterator[Part]:
     """Many sessions are listed from the index."""
+    from tests.faults.many_sessions import LISTED_IN, list_of
+
     took = list_of(folder, SESSIONS // every)
     yield Part(1, 0, f"{SESSIONS // every} sessions: {took:.2f} s, of {LISTED_IN} s")
 
 
 def simulate(folder: Path, every: int) -> Iterator[Part]:
     """Chance decides what goes wrong in a whole session."""
+    from tests.simulation import report as simulation
+
     found = simulation.survey(range(0, simulation.SEEDS, every), show)
     yield Part(found.tried, found.failed, str(found), found.invalid)
 
 
 def kills(folder: Path, every: int) -> Iterator[Part]:
     """A runtime is killed at each point of scripted sessions, and another one goes on."""
+    from tests.faults import kills as killing
+    from tests.faults.sessions import SCENARIOS
+
     for scenario in SCENARIOS:
         place = folder / scenario.name
         yield tally(killing.at_every_point(scenario, place, every), place, scenario.name)
@@ -139,6 +158,9 @@ def kills(folder: Path, every: int) -> Iterator[Part]:
 
 def instants(folder: Path, every: int) -> Iterator[Part]:
     """A runtime is killed at random instants of those sessions, and another one goes on."""
+    from tests.faults import kills as killing
+    from tests.faults.sessions import SCENARIOS
+
     for scenario in SCENARIOS:
         place = folder / scenario.name
         yield tally(
@@ -148,6 +170,8 @@ def instants(folder: Path, every: int) -> Iterator[Part]:
 
 def process(folder: Path, every: int) -> Iterator[Part]:
     """Real processes are killed at random instants, and others go on."""
+    from tests.faults import processes
+
     found = anyio.run(processes.kill_processes, range(0, PROCESSES, every), folder)
     for fault in processes.describe(found):
         show(f"  {fault}")
@@ -157,6 +181,8 @@ def process(folder: Path, every: int) -> Iterator[Part]:
 
 def power(folder: Path, every: int) -> Iterator[Part]:
     """The power fails while what was not synced is lost, torn and reordered."""
+    from tests.faults import power_loss
+
     for durability, count in LOSSES.items():
         recording = anyio.run(power_loss.record, folder / durability / "home", durability)
         tried = lost = invalid = 0
@@ -172,10 +198,12 @@ def power(folder: Path, every: int) -> Iterator[Part]:
         yield Part(tried, lost, f"durability {durability}", invalid)
 
 
-def tally(planned: list[Kill], folder: Path, note: str) -> Part:
+def tally(planned: "list[Kill]", folder: Path, note: str) -> Part:
     """Carry kills out, and say what is wrong."""
+    from tests.faults.kills import outcomes
+
     tried = lost = invalid = 0
-    for kill, aftermath in killing.outcomes(planned, folder):
+    for kill, aftermath in outcomes(planned, folder):
         tried += 1
         lost += not aftermath.is_fine
         invalid += aftermath.invalid
@@ -186,6 +214,8 @@ def tally(planned: list[Kill], folder: Path, note: str) -> Part:
 
 def soaked(folder: Path, every: int) -> Iterator[Part]:
     """Many sessions come and go in one process, and it holds no more than before."""
+    from tests.faults import soak
+
     found = soak.in_a_process(folder, max(soak.SESSIONS // every, soak.FEWEST_SESSIONS))
     failed = found.odd + len(found.grown) + found.is_too_much + (found.idle > soak.MOST_IDLE)
     yield Part(found.sessions, failed, str(found))
@@ -193,6 +223,9 @@ def soaked(folder: Path, every: int) -> Iterator[Part]:
 
 def fuzz(folder: Path, every: int) -> Iterator[Part]:
     """What reads the wire, models' answers and logs is fed with what nobody should send."""
+    from tests.fuzzing.campaign import TARGETS
+    from tests.fuzzing.crew import tallies
+
     for name, tally in tallies(TARGETS, INPUTS // every, 1, Path(".fuzzing")):
         yield Part(tally.tried, tally.lost, name, tally.invalid)
         for fault in tally.faults.values():

@@ -1,5 +1,6 @@
 """A log is cut at each of its bytes, or has bits flipped: what comes back is what was written, and whole."""
 
+import bisect
 import itertools
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -78,7 +79,7 @@ def cuts(lines: list[bytes], step: int = 1) -> Tally:
     for cut in range(0, len(whole) + 1, step):
         log = CutLog(whole[:cut])
         load(log)
-        kept = sum(end - 1 <= cut for end in ends)
+        kept = bisect.bisect_right(ends, cut + 1)
         tried += 1
         lost += log.lines[:kept] != lines[:kept]
         altered += log.lines[kept:] != []
@@ -98,7 +99,7 @@ def flips(lines: list[bytes], count: int, seed: int = 1) -> Tally:
         spoiled[bit // 8] ^= 1 << bit % 8
         log = CutLog(bytes(spoiled), sums)
         told = load(log).altered
-        found = [event.encoded for event in events_of(log.lines)]
+        found = [kept for line in log.lines for kept in _encoded(line, written)]
         hit = whole.count(b"\n", 0, bit // 8)
         spared = [line for number, line in enumerate(lines) if number != hit]
         tried += 1
@@ -107,6 +108,11 @@ def flips(lines: list[bytes], count: int, seed: int = 1) -> Tally:
         altered += changed
         unseen += changed and told is None
     return Tally(tried, lost, altered, unseen)
+
+
+def _encoded(line: bytes, written: set[bytes]) -> Iterable[bytes]:
+    """The events of a line as they are encoded; one that was written is known to be one."""
+    return (line,) if line in written else (event.encoded for event in events_of([line]))
 
 
 def _sums(lines: list[bytes]) -> Iterator[Sum]:

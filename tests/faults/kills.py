@@ -1,5 +1,6 @@
 """A runtime is killed at every point of scripted sessions, and at random instants, and another goes on."""
 
+import gc
 import os
 import random
 import shutil
@@ -56,6 +57,7 @@ def outcomes(kills: Sequence[Kill], folder: Path, workers: int = 2) -> Iterator[
     """Carry kills out, in processes side by side; the folders are removed."""
 
     def work(share: int) -> list[Aftermath]:
+        gc.freeze()  # what each copy has of this process no collection goes through
         found: list[Aftermath] = []
         for number in range(share, len(kills), workers):
             home = folder / str(number)

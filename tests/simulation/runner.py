@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from tests.in_memory import folder_in_memory
 from tests.simulation.checks import PUT_IN, Outcome
 from tests.simulation.clock import Stuck, VirtualLoop, run, simulated
 from tests.simulation.world import Complaints, World
@@ -40,7 +41,7 @@ class Result(msgspec.Struct):
 
 def simulate(seed: int) -> Result:
     """Run one seed from its beginning to the checks."""
-    home = Path(tempfile.mkdtemp(prefix="turnwright-simulation-", dir=_memory()))
+    home = Path(tempfile.mkdtemp(prefix="turnwright-simulation-", dir=folder_in_memory()))
     complaints = Complaints()
     logger = logging.getLogger()
     logger.addHandler(complaints)
@@ -117,11 +118,6 @@ def _at_most(seconds: float) -> Generator[None]:
 def _prepare() -> None:
     logging.disable(logging.WARNING)
     gc.freeze()  # the modules, through which each collection would go
-
-
-def _memory() -> str | None:
-    """A folder that needs no disk, where there is one."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def _open_files() -> int:

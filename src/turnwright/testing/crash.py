@@ -7,12 +7,13 @@ import logging
 import os
 import signal
 import sys
+import tempfile
+import threading
 import time
 import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 
 import anyio
@@ -38,9 +39,6 @@ from turnwright.testing.strict_model import StrictModel
 SESSION = "killed"
 """The id of every session under test."""
 
-IMPORTED_LATE = ("anyio._backends._asyncio", "sqlite3")
-"""What every runtime imports when it starts, so that the copies of this process need not."""
-
 SECONDS = 30.0
 """No run takes longer: one that does counts as hung."""
 
@@ -60,9 +58,11 @@ class Scenario:
 
 
 def count_points(scenario: Scenario, home: Path) -> tuple[Passed, float]:
-    """Play a scenario to its end; the points that it goes by, and how many seconds it takes."""
-    for name in IMPORTED_LATE:
-        import_module(name)
+    """Play a scenario to its end; the points that it goes by, and how many seconds it takes.
+
+    It is played once in this process before, so that the copies of it have at hand what a first run imports.
+    """
+    _warm_up(scenario)
     started_at = time.monotonic()
     _wait(_play(scenario, home, KillPoints()))
     return msgspec.json.decode((home / "passed").read_bytes(), type=Passed), time.monotonic() - started_at
@@ -94,6 +94,16 @@ def kill_after(scenario: Scenario, home: Path, seconds: float, *, continues: boo
     os.kill(process, signal.SIGKILL)
     _wait(process)
     return _restart(scenario, home, continues)
+
+
+def _warm_up(scenario: Scenario) -> None:
+    """Play a scenario here, and see its threads end: a copy of a process has none of them."""
+    others = set(threading.enumerate())
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "told").touch()
+        anyio.run(_doomed, scenario, Path(folder), KillPoints())
+    for thread in set(threading.enumerate()) - others:
+        thread.join(SECONDS)
 
 
 def _fork(work: Callable[[], object]) -> int:
