@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import threading
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,52 @@ def test_a_line_for_which_there_is_no_room_is_taken_back_and_the_error_says_why(
     log.append(LINES[2])
     assert list(log.read()) == LINES
     log.close()
+
+
+class SlowSync(Disk):
+    """A disk on which the sync of another thread takes until a test lets it; `synced` is what it got."""
+
+    def __init__(self) -> None:
+        self.is_asked, self.may_go_on = threading.Event(), threading.Event()
+        self.fd = -1
+        self.synced: os.stat_result | None = None
+
+    def sync(self, fd: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            return
+        if self.synced is None:
+            self.is_asked.set()
+            assert self.may_go_on.wait(10)
+            self.fd, self.synced = fd, os.fstat(fd)
+
+
+@pytest.mark.parametrize("change", ["rewrite", "close"])
+def test_a_log_that_is_rewritten_or_closed_while_it_is_synced_keeps_its_descriptor_until_then(
+    tmp_path: Path, change: str
+) -> None:
+    disk = SlowSync()
+    log = a_log(tmp_path, disk)
+    file = tmp_path / "session-state" / "s" / "events.jsonl"
+    before = file.stat()
+    thread = threading.Thread(target=log.sync)
+    thread.start()
+    assert disk.is_asked.wait(10)
+    if change == "rewrite":
+        log.rewrite(LINES)
+    else:
+        log.close()
+    with (tmp_path / "another file").open("wb"):  # it would get the number of one that was closed
+        disk.may_go_on.set()
+        thread.join(10)
+        assert disk.synced is not None
+        assert os.path.samestat(disk.synced, before)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(disk.fd)
+    log.close()
+
+
+def test_a_log_that_is_closed_cannot_be_synced(tmp_path: Path) -> None:
+    log = a_log(tmp_path)
+    log.close()
+    with pytest.raises(StoreError, match="it is closed"):
+        log.sync()

@@ -1,6 +1,7 @@
 """A log as a file, one event a line."""
 
 import os
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from turnwright.errors import StoreError
 from turnwright.store.checksums import NOTHING, Altered, Checksums, Sum, verify
+from turnwright.store.descriptor import Descriptor
 from turnwright.store.disk import Disk
 from turnwright.store.lease import Lease
 
@@ -28,12 +30,17 @@ class JsonlLog:
         self._lease = Lease(path.parent)
         self._checksums = Checksums(path)
         self._sum: Sum | None = NOTHING if new else None
-        self._fd = disk.open(path, os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0))
+        self._file = Descriptor(
+            disk.open(path, os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0))
+        )
+        self._is_open = True
         self.size = os.fstat(self._fd).st_size
         self._is_held = False
         self._is_torn = False
-        self._is_doubtful = False
-        self._is_named = False
+        self._doubtful: Descriptor | None = None
+        self._named: Descriptor | None = None
+        self._changing = threading.Lock()
+        self._rewritten = 0
         if new:
             self._checksums.forget()
 
@@ -64,7 +71,7 @@ class JsonlLog:
     def append(self, line: bytes) -> None:
         record = line + b"\n"
         try:
-            if self._is_doubtful or os.fstat(self._fd).st_nlink == 0:
+            if self._doubtful is self._file or os.fstat(self._fd).st_nlink == 0:
                 self._write_anew()
             if self._is_torn:
                 self._disk.truncate(self._fd, self.size)
@@ -78,16 +85,24 @@ class JsonlLog:
             self._sum = self._sum.after(record)
 
     def sync(self) -> None:
-        fd, sum = self._fd, self._sum
+        with self._changing:
+            if not self._is_open:
+                raise StoreError(f"can't sync the session's log {self._path}: it is closed")
+            file, sum, rewritten = self._file, self._sum, self._rewritten
+            file.lend()
         try:
-            self._disk.sync(fd)
-            if not self._is_named:
+            self._disk.sync(file.fd)
+            if self._named is not file:
                 self._sync_folders()
+                self._named = file
         except OSError as error:
-            self._is_doubtful = True
+            self._doubtful = file
             raise self._error("sync", error) from error
-        if sum is not None and fd == self._fd:  # else the log was rewritten meanwhile
-            self._checksums.note(sum)
+        finally:
+            file.close()
+        with self._changing:
+            if self._is_open and sum is not None and rewritten == self._rewritten:
+                self._checksums.note(sum)
 
     def verify(self, start: int = 0) -> Altered | None:
         noted = list(self._checksums.noted())
@@ -121,20 +136,19 @@ class JsonlLog:
             self._disk.sync(fd)
             if self._is_held:
                 self._lease.extend(fd)
-            self._checksums.forget()
-            self._disk.replace(draft, self._path)
+            with self._changing:
+                self._forget_sums()
+                self._disk.replace(draft, self._path)
+                self._take_over(fd)
         except OSError as error:
             if fd >= 0:
                 os.close(fd)
             with suppress(OSError):
                 draft.unlink()
             raise self._error("rewrite", error) from error
-        os.close(self._fd)
-        self._fd = fd
         self.size = os.fstat(fd).st_size
         self._sum = sum
-        self._is_named = False
-        self._is_torn = self._is_doubtful = False
+        self._is_torn = False
 
     def set_aside(self, junk: Iterable[bytes]) -> None:
         try:
@@ -149,8 +163,8 @@ class JsonlLog:
             raise self._error("set aside what is damaged in", error) from error
 
     def end_at(self, size: int) -> None:
-        self._checksums.forget()
-        self._sum = None
+        with self._changing:
+            self._forget_sums()
         try:
             self._disk.truncate(self._fd, size)
             self.size = size
@@ -161,11 +175,16 @@ class JsonlLog:
             raise self._error("mend", error) from error
 
     def close(self) -> None:
-        if self._fd >= 0:
+        if self._is_open:
             self.release()
-            self._checksums.close()
-            os.close(self._fd)
-            self._fd = -1
+            with self._changing:
+                self._checksums.close()
+                self._is_open = False
+                self._file.close()
+
+    @property
+    def _fd(self) -> int:
+        return self._file.fd if self._is_open else -1
 
     def _is_in_place(self) -> bool:
         """Whether our file is the one under the log's name; one that was removed is written anew later."""
@@ -179,8 +198,19 @@ class JsonlLog:
             fd = self._disk.open(self._path, os.O_RDWR | os.O_APPEND)
         except OSError as error:
             raise self._error("open", error) from error
-        os.close(self._fd)
-        self._fd = fd
+        with self._changing:
+            self._take_over(fd)
+
+    def _take_over(self, fd: int) -> None:
+        """Go on with another file; a sync of the one so far, in a thread, ends with that one."""
+        before, self._file = self._file, Descriptor(fd)
+        before.close()
+
+    def _forget_sums(self) -> None:
+        """The log is about to be another: a sync under way shall note no sum of what it was."""
+        self._rewritten += 1
+        self._checksums.forget()
+        self._sum = None
 
     def _write_anew(self) -> None:
         """Someone removed the file under a live session, or the disk may have lost some of it: what it holds
@@ -208,7 +238,6 @@ class JsonlLog:
                 self._disk.sync(fd)
             finally:
                 os.close(fd)
-        self._is_named = True
 
     def _error(self, action: str, error: OSError) -> StoreError:
         return StoreError(f"can't {action} the session's log {self._path}: {error.strerror}")
