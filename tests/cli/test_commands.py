@@ -122,13 +122,41 @@ async def test_showing_a_session_leaves_its_log_as_it_is(tmp_path: Path) -> None
     assert shown.out.encode() == b"".join(before.splitlines(keepends=True)[:-1])
 
 
-@pytest.mark.parametrize("action", ["show", "delete"])
-@pytest.mark.parametrize("session_id", ["nothing", "../../etc", ""])
-async def test_a_session_that_does_not_exist_is_status_1(
-    tmp_path: Path, action: str, session_id: str
+@pytest.mark.parametrize(
+    ("session_id", "reason"),
+    [
+        ("nothing", "There is no session nothing"),
+        ("../../etc", "There is no session ../../etc"),
+        ("", "The session's id is empty"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sessions", "show"),
+        ("sessions", "delete"),
+        ("sessions", "repair"),
+        ("record",),
+        ("-p", "Go.", "--resume"),
+    ],
+    ids=" ".join,
+)
+async def test_a_session_that_does_not_exist_is_status_1_and_one_line(
+    tmp_path: Path, command: tuple[str, ...], session_id: str, reason: str
 ) -> None:
-    done = await turnwright("sessions", action, session_id, cwd=tmp_path)
-    assert (done.status, done.out, done.err.startswith("turnwright: ")) == (1, "", True)
+    await ran_session(tmp_path)
+    done = await turnwright(*command, session_id, cwd=tmp_path)
+    assert done == (1, "", f"turnwright: {reason}: `turnwright sessions list` names all\n")
+
+
+async def test_only_a_whole_id_deletes_a_session(tmp_path: Path) -> None:
+    session_id = await ran_session(tmp_path)
+    done = await turnwright("sessions", "delete", session_id[:8], cwd=tmp_path)
+    assert (
+        done.err
+        == f"turnwright: There is no session {session_id[:8]}: `turnwright sessions list` names all\n"
+    )
+    assert (done.status, session_id in (await turnwright("sessions", "list", cwd=tmp_path)).out) == (1, True)
 
 
 async def test_models_are_those_of_the_endpoint_and_the_local_one(tmp_path: Path) -> None:

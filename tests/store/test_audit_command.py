@@ -1,12 +1,14 @@
 """`turnwright audit` as a command: what it prints, and its exit status."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import turnwright
 from tests.store.logs import FIXTURES, bring
+from turnwright.store.jsonl import JsonlStore
 
 pytestmark = pytest.mark.anyio
 
@@ -46,3 +48,38 @@ async def test_what_is_not_there_is_status_1_and_said(tmp_path: Path, named: str
     done = await turnwright("audit", named, cwd=tmp_path)
     assert (done.status, done.out) == (1, "")
     assert named in done.err
+
+
+async def test_the_last_turn_of_a_session_that_is_in_use_may_be_open(tmp_path: Path) -> None:
+    root = tmp_path / "copilot-home" / "session-state"
+    session_id = bring("killed", root.parent)
+    idle = await turnwright("audit", session_id, cwd=tmp_path)
+    log = JsonlStore(root).open(session_id)
+    try:
+        log.hold()
+        log.append(b'{"type":"half of a li')
+        log.append(b"")
+        os.truncate(root / session_id / "events.jsonl", log.size - 2)
+        done = await turnwright("audit", session_id, cwd=tmp_path)
+        as_json = await turnwright("audit", "--json", session_id, cwd=tmp_path)
+    finally:
+        log.close()
+    assert (idle.status, "has no end: its process was killed" in idle.out) == (1, True)
+    first, *rest = done.out.splitlines()
+    assert first.endswith(f": sound, in use by pid {os.getpid()}")
+    assert [line.partition(": ")[2] for line in rest] == ['turn: turn "1" is open (allowed)']
+    assert (done.status, done.err) == (0, "")
+    told = json.loads(as_json.out)
+    assert (told["sound"], told["inUseBy"]) == (True, f"pid {os.getpid()}")
+
+
+async def test_what_else_is_wrong_with_a_session_in_use_is_told(tmp_path: Path) -> None:
+    root = tmp_path / "copilot-home" / "session-state"
+    session_id = bring("aborted", root.parent)
+    log = JsonlStore(root).open(session_id)
+    try:
+        log.hold()
+        done = await turnwright("audit", session_id, cwd=tmp_path)
+    finally:
+        log.close()
+    assert (done.status, f": broken, in use by pid {os.getpid()}\n" in done.out) == (1, True)

@@ -14,6 +14,8 @@ from turnwright.store.state import State
 
 log = logging.getLogger(__name__)
 
+NAMES_ALL = "`turnwright sessions list` names all"
+
 
 class Archive:
     """The sessions of a home."""
@@ -49,15 +51,20 @@ class Archive:
 
     def find(self, start: str) -> str:
         """The id of the one session whose id starts so. Raises SessionNotFound when none or several do."""
-        found = [session_id for session_id in self.store.ids() if session_id.startswith(start)]
+        found = [session_id for session_id in self.store.ids() if start and session_id.startswith(start)]
         if start in found:
             return start
-        if len(found) != 1 or not start:
-            reason = (
-                f"{len(found)} sessions start with {start!r}" if found else f"There is no session {start}"
-            )
-            raise SessionNotFound(f"{reason}: `turnwright sessions list` names all")
+        if len(found) > 1:
+            raise SessionNotFound(f"{len(found)} sessions start with {start!r}: {NAMES_ALL}")
+        if not found:
+            raise SessionNotFound(_missing(start))
         return found[0]
+
+    def whole(self, session_id: str) -> str:
+        """The id of a session, when it is that. Raises SessionNotFound when no session has it."""
+        if session_id not in self.store.ids():
+            raise SessionNotFound(_missing(session_id))
+        return session_id
 
     def last_in(self, folder: Path) -> str:
         """The session that was used last in a folder. Raises SessionNotFound."""
@@ -66,3 +73,8 @@ class Archive:
             if entry.context is not None and entry.context.cwd == place:
                 return entry.session_id
         raise SessionNotFound(f"There is no session in {place} to continue")
+
+
+def _missing(session_id: str) -> str:
+    reason = f"There is no session {session_id}" if session_id else "The session's id is empty"
+    return f"{reason}: {NAMES_ALL}"

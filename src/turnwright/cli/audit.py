@@ -14,14 +14,16 @@ from turnwright.store.audit import Report, audit
 from turnwright.store.checksums import Checksums, verify
 from turnwright.store.jsonl import LOG_NAME
 from turnwright.store.jsonl_log import BLOCK
+from turnwright.store.lease import writer_of
 
 
 class Audited(wire.Wire):
-    """One log's report, for programs."""
+    """One log's report, for programs; `in_use_by` is the process that writes the session meanwhile."""
 
     path: str
     sound: bool
     report: Report
+    in_use_by: str | None = None
 
 
 def main(given: Namespace) -> int:
@@ -31,12 +33,12 @@ def main(given: Namespace) -> int:
     archive = Archive(home())
     for path in _logs(archive, given.log):
         found = True
-        report = _read(path)
+        report, writer = _read(path)
         sound = sound and report.is_sound
         if given.json:
-            show(wire.encode(Audited(str(path), report.is_sound, report)).decode())
+            show(wire.encode(Audited(str(path), report.is_sound, report, writer)).decode())
         else:
-            _show(path, report)
+            _show(path, report, writer)
             if not report.is_sound and path.parent.parent == archive.store.root:
                 tell(f"To mend it: turnwright sessions repair {path.parent.name}")
     if not found:
@@ -59,18 +61,29 @@ def _logs(archive: Archive, named: str | None) -> Iterator[Path]:
         yield archive.store.folder(archive.find(named)) / LOG_NAME
 
 
-def _read(path: Path) -> Report:
+def _read(path: Path) -> tuple[Report, str | None]:
+    """The report of a log, and who writes it, before or after it was read."""
+    writer = writer_of(path.parent)
+    report = _audit(path, is_written=writer is not None)
+    if writer is None and not report.is_sound and (writer := writer_of(path.parent)) is not None:
+        report = _audit(path, is_written=True)
+    return report, writer
+
+
+def _audit(path: Path, *, is_written: bool) -> Report:
     try:
         with path.open("rb") as file:
             altered = verify(iter(partial(file.read, BLOCK), b""), Checksums(path).noted()).altered
             file.seek(0)
-            return audit(file, altered)
+            return audit(file, altered, is_written=is_written)
     except OSError as error:
         raise StoreError(f"can't read {path}: {error.strerror}") from error
 
 
-def _show(path: Path, report: Report) -> None:
+def _show(path: Path, report: Report, writer: str | None) -> None:
     verdict = "sound" if report.is_sound else "broken"
+    if writer is not None:
+        verdict += f", in use by {writer}"
     show(f"{path}: {report.lines} events, {report.turns} turns, {report.calls} calls: {verdict}")
     for finding in report.findings:
         mark = "" if finding.broken else " (allowed)"

@@ -24,7 +24,7 @@ def main(given: Namespace) -> int:
 
             return repair.main(archive.store, archive.find(given.id))
         case _:
-            archive.store.delete(given.id)
+            archive.store.delete(archive.whole(given.id))
             tell(f"deleted session {given.id}")
     return 0
 

@@ -55,11 +55,17 @@ class Account:
             case _:
                 pass
 
-    def close(self, questions: Iterable[str]) -> Iterator[Finding]:
-        """What is wrong at the log's end; `questions` are the calls about which someone was asked."""
+    def close(self, questions: Iterable[str], *, is_written: bool) -> Iterator[Finding]:
+        """What is wrong at the log's end; `questions` are the calls about which someone was asked.
+
+        Of a log that `is_written` meanwhile, the last turn and its calls may be open.
+        """
         waiting = self._calls.keys() & {*questions}
         for call_id in waiting:
             yield note(self._calls.pop(call_id).line, "call", f"{call_id} waits for the answer to a question")
+        if is_written and self._turn is not None:
+            yield note(self._turn.line, "turn", f'turn "{self._turn.id}" is open')
+            self._turn, self._calls = None, {}
         yield from self._drop_calls()
         if self._turn is not None and waiting:
             yield note(self._turn.line, "turn", f'turn "{self._turn.id}" waits for the answer to a question')

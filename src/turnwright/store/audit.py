@@ -38,11 +38,16 @@ class Report(Wire):
         return not any(finding.broken for finding in self.findings)
 
 
-def audit(lines: Iterable[bytes], altered: Altered | None = None) -> Report:
-    """Check a log, given as a file gives it: lines with their newlines; `altered` is what its sums say."""
+def audit(lines: Iterable[bytes], altered: Altered | None = None, *, is_written: bool = False) -> Report:
+    """Check a log, given as a file gives it: lines with their newlines; `altered` is what its sums say.
+
+    In one that `is_written` meanwhile the last turn may be open, and the last line incomplete.
+    """
     log = _Log(altered)
-    findings = [finding for line in lines for finding in log.read(line)]
-    findings += log.close()
+    findings = [
+        finding for line in lines if line.endswith(b"\n") or not is_written for finding in log.read(line)
+    ]
+    findings += log.close(is_written=is_written)
     findings.sort(key=lambda finding: finding.line)
     return Report(log.line, log.turns, log.calls, findings)
 
@@ -85,12 +90,12 @@ class _Log:
             yield from self._envelope(event)
             yield from self._content(event)
 
-    def close(self) -> Iterator[Finding]:
+    def close(self, *, is_written: bool) -> Iterator[Finding]:
         """What is wrong at the end."""
         if not self.line:
             yield broken(1, "start", "the log is empty")
         for account in self._accounts.values():
-            yield from account.close(self._questions.values())
+            yield from account.close(self._questions.values(), is_written=is_written)
 
     def _envelope(self, event: Event) -> Iterator[Finding]:
         if event.id in self._ids or not event.id:

@@ -78,26 +78,29 @@ class Lease:
         All that run on one machine, in containers too, share its locks: who has the lock knows of those whose
         pids mean nothing here that they are gone. On a file system that machines share that isn't known.
         """
-        for name in os.listdir(self._folder):  # noqa: PTH208  a glob of paths takes three times as long
-            if not (name.startswith("inuse.") and name.endswith(".lock")):
-                continue
-            path = self._folder / name
-            pid = _pid_of(path)
-            if pid is None:
-                continue
-            mark = _Mark(path, pid)
+        for mark in _marks(self._folder):
             told = mark.holder
-            if pid == os.getpid() and told in (None, holder.this_process()):
+            if mark.pid == os.getpid() and told in (None, holder.this_process()):
                 continue
             match mark.fate if told is None else told.fate:
                 case "lives":
-                    yield str(told or f"pid {pid}")
+                    yield str(told or f"pid {mark.pid}")
                 case "elsewhere" if not is_locked:
                     yield str(told)
                 case "unknown" if not (is_locked and is_of_one_machine(self._folder)):
-                    yield f"{told}; if that process has ended, remove {path}"
+                    yield f"{told}; if that process has ended, remove {mark.path}"
                 case _:
                     mark.remove()
+
+
+def writer_of(folder: Path) -> str | None:
+    """The process that has left its mark in a session's folder and may live; for those who only read."""
+    with suppress(OSError):
+        for mark in _marks(folder):
+            told = mark.holder
+            if (mark.fate if told is None else told.fate) != "gone":
+                return str(told or f"pid {mark.pid}")
+    return None
 
 
 class _Mark(NamedTuple):
@@ -143,6 +146,14 @@ class _Mark(NamedTuple):
     @property
     def _beside(self) -> Path:
         return self.path.with_name(f"holder.{self.pid}.json")
+
+
+def _marks(folder: Path) -> Iterator[_Mark]:
+    for name in os.listdir(folder):  # noqa: PTH208  a glob of paths takes three times as long
+        if name.startswith("inuse.") and name.endswith(".lock"):
+            pid = _pid_of(folder / name)
+            if pid is not None:
+                yield _Mark(folder / name, pid)
 
 
 def _pid_of(mark: Path) -> int | None:
