@@ -23,6 +23,7 @@ from turnwright.protocol.messages import Message, Reply, ToolOutput, Usage, User
 from turnwright.protocol.options import InfiniteSessions, SessionOptions
 from turnwright.providers.base import ModelInfo, ModelRequest
 from turnwright.providers.scripted import Scripted, calls, check_history, text
+from turnwright.server.methods.history import CompactParams, compact
 from turnwright.store.history import PROMPTS_START, SUMMARY_START, History
 from turnwright.store.memory import MemoryStore
 
@@ -172,8 +173,64 @@ async def test_a_cut_never_parts_a_call_from_its_result(tmp_path: Path) -> None:
         assert not any(isinstance(m, ToolOutput) for m in at.session.journal.history.messages)
 
 
-async def test_two_wishes_for_a_summary_are_one_summary(tmp_path: Path) -> None:
+class Streamer(Talker):
+    """Says when the reply to the prompt "stream" is half said, and ends it when a test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_half_said, self.may_end = anyio.Event(), anyio.Event()
+
+    async def respond(self, request: ModelRequest, progress: Any) -> Reply:
+        last = request.messages[-1]
+        if not is_summary(request) and isinstance(last, User) and last.content.endswith("stream"):
+            progress.sent()
+            progress.text("half of")
+            self.is_half_said.set()
+            await self.may_end.wait()
+        return await super().respond(request, progress)
+
+    def say_next(self, tokens: int) -> None:
+        """Let the next reply be so long."""
+        self.steps.append(text(LONG[:4] * tokens))
+
+
+@pytest.mark.parametrize("starts_by_itself", [True, False], ids=["by threshold too", "by hand alone"])
+async def test_a_summary_that_is_wished_while_a_reply_streams_near_the_limit_is_the_only_one(
+    tmp_path: Path, starts_by_itself: bool
+) -> None:
     """B42"""
+    model = Streamer()
+    limits = InfiniteSessions(True, 0.8 if starts_by_itself else 0.99, 0.995)
+    async with Conversation(tmp_path, model, 100_000, infinite_sessions=limits) as at:
+        await at.prompt("hi")
+        sizes = at.session.context_sizes()
+        model.say_next(round(0.9 * sizes.limit) - sizes.total)
+        await at.prompt("fill it")
+        sizes = at.session.context_sizes()
+        assert 0.89 < sizes.total / sizes.limit < 0.91
+        assert at.client.count("session.compaction_start") == 0
+        model.gate = anyio.Event()
+        say(at.session, "stream")
+        with anyio.fail_after(20):
+            await model.is_half_said.wait()
+
+        async def wish() -> None:
+            await compact(at.session, CompactParams(at.session.id))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(wish)
+            await at.client.until("session.compaction_start")
+            model.gate.set()
+        model.may_end.set()
+        await at.client.until("session.idle", 3)
+        await at.prompt("and now?")
+        triggers = [start.trigger for start in at.all(CompactionStart)]
+        assert triggers == ["threshold" if starts_by_itself else "manual"]
+        assert [(done.success, done.error) for done in at.all(CompactionComplete)] == [(True, None)]
+        assert (at.client.count("session.error"), model.problems) == (0, [])
+
+
+async def test_two_wishes_for_a_summary_are_one_summary(tmp_path: Path) -> None:
     model = Talker()
     async with Conversation(tmp_path, model, 100_000) as at:
         await at.prompt("go")
