@@ -1,6 +1,9 @@
-"""Loading a log decodes little of it, and gives what applying every event gives."""
+"""Loading a log decodes each line once, of a long one few, and gives what applying every event gives."""
 
+import sys
+from collections import Counter
 from collections.abc import Iterable
+from types import FrameType
 from typing import Any
 
 import msgspec
@@ -51,14 +54,16 @@ def applied(events: Iterable[Event]) -> dict[str, Any]:
 
 
 def loaded(lines: Iterable[bytes]) -> dict[str, Any]:
-    """What the folds say of a loaded log, which is whole."""
+    """What the folds say of a loaded log, which is whole, in either way of loading it."""
     log = MemoryLog()
     for line in lines:
         log.append(line)
-    found = load(log)
-    assert found.damage is None
+    found, found_as_long = load(log), load(log, decoded_whole=-1)
+    assert found.damage is found_as_long.damage is None
     assert vars(load_state(log.read())).keys() == vars(found.state).keys()
-    return as_told(found.state, found.history)
+    told = as_told(found.state, found.history)
+    assert as_told(found_as_long.state, found_as_long.history) == told
+    return told
 
 
 @st.composite
@@ -144,3 +149,22 @@ def test_a_log_whose_events_are_spelled_in_another_order_is_loaded_too() -> None
 def test_events_that_name_no_parent_or_a_wrong_one_are_applied_all_the_same() -> None:
     events = [event for event in LongLog(output=300).events(300) if event.type != "session.usage_record"]
     assert loaded(event.encoded for event in events) == applied(events)
+
+
+def test_each_event_of_a_log_that_is_not_long_is_decoded_once() -> None:
+    events = list(LongLog(output=300).events(3000))
+    log = MemoryLog()
+    log.rewrite(event.encoded for event in events)
+    calls: Counter[str] = Counter()
+
+    def see(frame: FrameType, happened: str, value: Any) -> None:
+        if happened == "c_call" and isinstance(value.__self__, msgspec.json.Decoder):
+            calls[value.__name__] += 1
+
+    sys.setprofile(see)
+    try:
+        load(log)
+    finally:
+        sys.setprofile(None)
+    passed_over = sum(event.type == "tool.execution_start" for event in events)
+    assert calls == {"decode_lines": 1, "decode": len(events) - passed_over}

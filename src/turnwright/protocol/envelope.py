@@ -25,7 +25,9 @@ class _Envelope(msgspec.Struct, rename="camel", omit_defaults=True):
     agent_id: str | None = None
 
 
-class _Parsed(msgspec.Struct, rename="camel"):
+class Logged(msgspec.Struct, rename="camel", gc=False):
+    """An event as a log has it: the envelope is decoded, the payload not yet."""
+
     type: str
     data: msgspec.Raw
     id: str
@@ -35,7 +37,7 @@ class _Parsed(msgspec.Struct, rename="camel"):
     agent_id: str | None = None
 
 
-_decoder = msgspec.json.Decoder(_Parsed)
+_decoder = msgspec.json.Decoder(Logged)
 
 
 class Event(msgspec.Struct, eq=False):
@@ -55,15 +57,20 @@ class Event(msgspec.Struct, eq=False):
     def data(self) -> Data:
         """The typed payload; Unknown when the type, or the shape, is not one that we know."""
         if self._data is None:
-            kind = EVENTS.get(self.type)
-            try:
-                self._data = wire.decode(self._raw, kind) if kind else Unknown()
-            except InvalidParams:
-                self._data = Unknown()
+            self._data = payload(self.type, self._raw)
         return self._data
 
     def __repr__(self) -> str:
         return f"Event({self.type}, {self.data!r})"
+
+
+def payload(type: str, raw: msgspec.Raw) -> Data:
+    """Decode a payload; Unknown when the type, or the shape, is not one that we know."""
+    kind = EVENTS.get(type)
+    try:
+        return wire.decode(raw, kind) if kind else Unknown()
+    except InvalidParams:
+        return Unknown()
 
 
 def seal(
@@ -97,6 +104,31 @@ def parse(line: bytes) -> Event:
         found.agent_id,
         _raw=found.data,
     )
+
+
+def parse_lines(block: bytes) -> list[Logged]:
+    """Read many lines at once, which costs far less than one by one.
+
+    Raises InvalidParams when some of it isn't JSON, UTF-8 or an event, or doesn't stand on a line of its own.
+    """
+    try:
+        if not block.isascii():
+            block.decode()
+        found = _decoder.decode_lines(block)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidParams(wire.explain(error)) from error
+    if len(found) != _count_lines(block):
+        raise InvalidParams("two events stand on one line, or one on two")
+    return found
+
+
+def _count_lines(block: bytes) -> int:
+    """How many lines there are; `bytes.count` looks at each byte, and takes four times as long."""
+    number, end = 0, block.find(b"\n")
+    while end >= 0:
+        number += 1
+        end = block.find(b"\n", end + 1)
+    return number + (not block.endswith(b"\n"))
 
 
 def countable(type: str, encoded: bytes) -> bytes:

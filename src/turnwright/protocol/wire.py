@@ -5,7 +5,7 @@ import random
 import re
 import time
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -73,15 +73,22 @@ def _whole(escape: re.Match[bytes]) -> bytes:
 
 def decode(data: bytes | bytearray | memoryview | Raw, kind: type[T]) -> T:
     """Decode JSON into `kind`; raise InvalidParams that names the field when it doesn't fit."""
+    decoder = decoder_of(kind)
     try:
         try:
-            return msgspec.json.decode(data, type=kind)
+            return decoder.decode(data)
         except msgspec.DecodeError:
-            return msgspec.json.decode(whole(data), type=kind)
+            return decoder.decode(whole(data))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InvalidParams(explain(error)) from error
     except RecursionError:
         raise InvalidParams("nested too deeply") from None
+
+
+@cache
+def decoder_of(kind: type[T]) -> msgspec.json.Decoder[T]:
+    """Return the decoder into `kind`: making one anew would take longer than most decoding."""
+    return msgspec.json.Decoder(kind)
 
 
 def loads(data: bytes | bytearray | memoryview | Raw | str) -> Json:

@@ -1,6 +1,6 @@
 """The history that the model sees: a pure fold of the log."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -22,9 +22,6 @@ PROMPTS_START = (
 INTERRUPTED = "The execution of this tool, or a previous tool was interrupted."
 OF_THE_RUNTIME = frozenset({"autopilot", "hook", "response_schema"})
 """Sources of messages that stand in the user's place, and that no user wrote."""
-
-SAID = frozenset({SystemMessage, UserMessage, AssistantMessage, ToolComplete, CompactionComplete})
-"""The events that the history is made of; most are others."""
 
 
 class _Blob(wire.Wire):
@@ -51,49 +48,55 @@ class History:
 
     def apply(self, event: Event) -> None:
         """Take one more event into account; those of sub-agents have a history of their own."""
-        if event.agent_id is None:
+        if event.agent_id is None and not event.ephemeral:
             self.take(event.data)
 
     def take(self, data: Data) -> None:
         """Take what an event of the main agent says into account."""
-        if type(data) not in SAID:
-            return
-        match data:
-            case SystemMessage():
-                if data.content != self.system:
-                    self.system = data.content
-                    self.epoch += 1
-            case UserMessage():
-                self.close()
-                self._add(user_message(data))
-            case AssistantMessage():
-                self.close()
-                calls = tuple(tool_call(request) for request in data.tool_requests)
-                if data.content or calls:
-                    self._add(
-                        Assistant(data.content, calls, data.reasoning_text or "", data.reasoning_opaque)
-                    )
-                self.open = dict.fromkeys(call.id for call in calls)
-            case CompactionComplete(success=True):
-                self._compact(data)
-            case ToolComplete() if data.tool_call_id in self.open:
-                if self.open[data.tool_call_id] is None:
-                    self.open[data.tool_call_id] = tool_output(data)
-                    if data.modified_arguments is not None:
-                        self._amend(data.tool_call_id, data.modified_arguments)
-                if None not in self.open.values():
-                    self.close()
-            case _:
-                pass
+        kind = type(data)
+        if kind in SAID:
+            SAID[kind](self, data)
 
     def close(self) -> None:
         """Answer what is still open as interrupted, and put the results into place."""
-        for call_id, output in self.open.items():
-            self._add(output or ToolOutput(call_id, INTERRUPTED))
-        self.open = {}
+        if self.open:
+            for call_id, output in self.open.items():
+                self._add(output or ToolOutput(call_id, INTERRUPTED))
+            self.open = {}
 
-    def _compact(self, data: CompactionComplete) -> None:
-        """Put the summary in the place of the first messages."""
+    def system_message(self, data: SystemMessage) -> None:
+        """Take the system prompt from here on."""
+        if data.content != self.system:
+            self.system = data.content
+            self.epoch += 1
+
+    def user_message(self, data: UserMessage) -> None:
+        """Take what the user said."""
+        self.close()
+        self._add(user_message(data))
+
+    def reply(self, data: AssistantMessage) -> None:
+        """Take a reply; its calls are open."""
+        self.close()
+        calls = tuple(map(tool_call, data.tool_requests))
+        if data.content or calls:
+            self._add(Assistant(data.content, calls, data.reasoning_text or "", data.reasoning_opaque))
+            self.open = dict.fromkeys([call.id for call in calls])
+
+    def result(self, data: ToolComplete) -> None:
+        """Take the result of a call that is open; the first one counts."""
+        id = data.tool_call_id
+        if id in self.open and self.open[id] is None:
+            self.open[id] = tool_output(data)
+            if data.modified_arguments is not None:
+                self._amend(id, data.modified_arguments)
+            if None not in self.open.values():
+                self.close()
+
+    def compaction(self, data: CompactionComplete) -> None:
+        """Put the summary, if there is one, in the place of the first messages."""
+        if not data.success:
+            return
         kept = self.messages[data.messages_removed or 0 :]
         self.messages = [summary_message(data), *kept]
         self.size = self.length(self.messages)
@@ -121,9 +124,19 @@ class History:
         self.size += _length(message)
 
 
+SAID: dict[type[Data], Callable[[History, Any], None]] = {
+    SystemMessage: History.system_message,
+    UserMessage: History.user_message,
+    AssistantMessage: History.reply,
+    ToolComplete: History.result,
+    CompactionComplete: History.compaction,
+}
+"""The events that the history is made of; most are others."""
+
+
 def _length(message: Message) -> int:
     length = len(message.content)
-    if isinstance(message, Assistant):
+    if type(message) is Assistant:
         for call in message.tool_calls:
             length += len(call.name) + len(call.arguments)
     return length
@@ -166,9 +179,11 @@ def tool_output(data: ToolComplete) -> ToolOutput:
     """What the model reads of a call's result."""
     if data.result is None:
         return ToolOutput(data.tool_call_id, data.error.message if data.error else INTERRUPTED)
+    if not data.result.contents:
+        return ToolOutput(data.tool_call_id, data.result.content)
     images = tuple(
         Image(str(part["mimeType"]), str(part["data"]))
-        for part in data.result.contents or ()
+        for part in data.result.contents
         if part.get("type") == "image"
     )
     return ToolOutput(data.tool_call_id, data.result.content, images)

@@ -17,6 +17,8 @@ from turnwright.store.lease import Lease
 LOG_NAME = "events.jsonl"
 TORN_NAME = f"{LOG_NAME}.torn"
 BLOCK = 1 << 20
+PIECE = 1 << 18
+"""Bytes that are decoded at once: what comes of more no longer fits into a processor's cache."""
 FOLDERS = 4
 """Those whose entries may be new with a log: the session's, that of all sessions, the home, its parent."""
 
@@ -119,6 +121,17 @@ class JsonlLog:
         with open(self._fd, "rb", buffering=BLOCK, closefd=False) as file:
             file.seek(start)
             yield from _without_newlines(file)
+
+    def blocks(self) -> Iterator[bytes]:
+        start, wanted = 0, PIECE
+        while piece := os.pread(self._fd, wanted, start):
+            end = piece.rfind(b"\n") + 1
+            if not end and len(piece) == wanted:  # the line is longer
+                wanted *= 2
+                continue
+            yield piece[: end or None]
+            start += end or len(piece)
+            wanted = PIECE
 
     @property
     def is_ended(self) -> bool:

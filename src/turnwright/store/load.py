@@ -1,6 +1,8 @@
 """Folding a whole log, however big."""
 
-from collections.abc import Iterable
+import gc
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from turnwright.errors import StoreError
@@ -11,6 +13,10 @@ from turnwright.store.history import History
 from turnwright.store.mend import Damage, mend
 from turnwright.store.salvage import events_of
 from turnwright.store.state import State
+from turnwright.store.whole import fold_whole
+
+DECODED_WHOLE = 8 * 1024 * 1024
+"""Bytes up to which every line is decoded: of a longer log, what summaries stand for is passed over."""
 
 VERIFIED_WHOLE = 32 * 1024 * 1024
 """Bytes up to which a log is compared with its sums as a whole, beyond them from its last summary on: that is
@@ -29,15 +35,36 @@ class Loaded(NamedTuple):
     altered: Altered | None
 
 
-def load(log: EventLog) -> Loaded:
-    """Fold a log that is held, and mend it when it is damaged. Raises StoreError."""
-    found = _fold(log)
+def load(log: EventLog, *, decoded_whole: int = DECODED_WHOLE) -> Loaded:
+    """Fold a log that is held, and mend it when it is damaged. Raises StoreError.
+
+    Up to how many bytes each line is decoded makes no difference but in time and memory.
+    """
+    fold = _fold_whole if log.size <= decoded_whole else _fold_long
+    with _uncollected():
+        return _load(log, fold)
+
+
+@contextmanager
+def _uncollected() -> Generator[None]:
+    """No search for garbage meanwhile: nothing of a log is in a circle, and nearly all of it stays."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _load(log: EventLog, fold: Callable[[EventLog], "_Folded | None"]) -> Loaded:
+    found = fold(log)
     if found is not None and log.is_ended:
         return Loaded(found.state, found.history, None, log.verify(found.start))
     altered = log.verify()
     damage = mend(log)
     if found is None:
-        found = _fold(log)
+        found = fold(log)
     if found is None:
         raise StoreError("the session's log is damaged anew while it is read")
     log.verify()
@@ -63,8 +90,14 @@ class _Folded(NamedTuple):
     start: int
 
 
-def _fold(log: EventLog) -> _Folded | None:
+def _fold_whole(log: EventLog) -> _Folded | None:
     """Fold a log; None when something in it is damaged."""
+    found = fold_whole(log)
+    return found and _Folded(*found, 0)
+
+
+def _fold_long(log: EventLog) -> _Folded | None:
+    """The same, with as little decoding as there can be."""
     folding = Folding()
     if not all(map(folding.take, log.read())):
         return None

@@ -40,6 +40,10 @@ class MemoryLog:
                 yield line
             offset += len(line) + 1
 
+    def blocks(self) -> Iterator[bytes]:
+        if self.lines:
+            yield b"\n".join([*self.lines, b""])
+
     def verify(self, start: int = 0) -> Altered | None:
         return None
 

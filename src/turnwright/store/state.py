@@ -66,11 +66,14 @@ class State:
         self.events += 1
         self.last_id = event.id
         self.modified = event.timestamp
-        data = event.data
+        self.take(event.data, event.agent_id)
+
+    def take(self, data: Data, agent_id: str | None) -> None:
+        """Take what an event says into account."""
         kind = type(data)
         if kind in OF_ALL:
-            OF_ALL[kind](self, data, event.agent_id)
-        if event.agent_id is None and kind in OF_MAIN:
+            OF_ALL[kind](self, data, agent_id)
+        if agent_id is None and kind in OF_MAIN:
             OF_MAIN[kind](self, data)
 
 
