@@ -34,6 +34,7 @@ def empty(home: Path) -> Path:
 def test_a_home_that_was_emptied_gets_the_log_back_for_the_user_alone(tmp_path: Path) -> None:
     log = a_log(tmp_path)
     folder = empty(tmp_path)
+    assert log.look() == "Another program removed the session's log. It was written anew."
     log.append(LINES[2])
     log.close()
     file = folder / "events.jsonl"
@@ -46,8 +47,9 @@ def test_a_home_that_cannot_be_made_again_is_a_store_error_until_it_can(tmp_path
     folder = empty(tmp_path)
     folder.write_bytes(b"in the way")
     with pytest.raises(StoreError, match=r"can't write .*: (File exists|Not a directory)"):
-        log.append(LINES[2])
+        log.look()
     folder.unlink()
+    assert log.look() is not None
     log.append(LINES[2])
     log.close()
     assert (folder / "events.jsonl").read_bytes().splitlines() == LINES
@@ -136,3 +138,45 @@ def test_a_log_that_is_closed_cannot_be_synced(tmp_path: Path) -> None:
     log.close()
     with pytest.raises(StoreError, match="it is closed"):
         log.sync()
+
+
+def test_a_file_that_was_put_in_the_logs_place_is_kept_beside_it(tmp_path: Path) -> None:
+    log = a_log(tmp_path)
+    file = tmp_path / "session-state" / "s" / "events.jsonl"
+    file.rename(tmp_path / "moved")
+    file.write_bytes(b"not ours\n")
+    assert log.look() == (
+        "Another program put a file in the place of the session's log. It is now events.jsonl.replaced."
+    )
+    assert log.look() is None
+    log.append(LINES[2])
+    log.close()
+    assert file.read_bytes().splitlines() == LINES
+    assert file.with_name("events.jsonl.replaced").read_bytes() == b"not ours\n"
+
+
+def test_what_another_program_wrote_into_a_log_stays_on_a_line_of_its_own(tmp_path: Path) -> None:
+    log = a_log(tmp_path)
+    with (tmp_path / "session-state" / "s" / "events.jsonl").open("ab") as file:
+        file.write(b"what is this")
+    assert log.look() == "Another program wrote 12 bytes into the session's log. They were left in it."
+    assert log.look() is None
+    log.append(LINES[2])
+    assert list(log.read()) == [*LINES[:2], b"what is this", LINES[2]]
+    assert log.verify() is None
+    log.close()
+
+
+def test_a_log_that_was_cut_takes_nothing_until_it_is_held_anew(tmp_path: Path) -> None:
+    log = a_log(tmp_path)
+    log.hold()
+    os.truncate(tmp_path / "session-state" / "s" / "events.jsonl", 8)
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"Another program cut the session's log .* to 8 bytes"):
+            log.look()
+    assert not log.is_cut
+    log.release()
+    assert (log.hold(), log.is_cut, log.look()) == (True, True, None)
+    log.release()
+    assert (log.hold(), log.is_cut) == (False, False)
+    log.close()

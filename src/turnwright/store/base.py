@@ -40,6 +40,19 @@ class EventLog(Protocol):
         """Let others write."""
         ...
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether another program took away some of its end, as `hold` has found. Logs aren't written so."""
+        ...
+
+    def look(self) -> str | None:
+        """What another program did to the log since it was held, in a sentence, once that was made good.
+
+        Constant work, for each event. Only while held. Raises StoreError when the log lost some of its end:
+        whoever holds it next finds what is left.
+        """
+        ...
+
     def append(self, line: bytes) -> None:
         """Add one event's JSON, all of it or nothing. Quick. Only while held. Raises StoreError."""
         ...

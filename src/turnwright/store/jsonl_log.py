@@ -13,9 +13,12 @@ from turnwright.store.checksums import NOTHING, Altered, Checksums, Sum, verify
 from turnwright.store.descriptor import Descriptor
 from turnwright.store.disk import Disk
 from turnwright.store.lease import Lease
+from turnwright.store.meddling import Place
 
 LOG_NAME = "events.jsonl"
 TORN_NAME = f"{LOG_NAME}.torn"
+REPLACED_NAME = f"{LOG_NAME}.replaced"
+ANOTHER = "Another program"
 BLOCK = 1 << 20
 PIECE = 1 << 18
 """Bytes that are decoded at once: what comes of more no longer fits into a processor's cache."""
@@ -39,6 +42,8 @@ class JsonlLog:
         self.size = os.fstat(self._fd).st_size
         self._is_held = False
         self._is_torn = False
+        self.is_cut = False
+        self._place = Place(path, self._fd)
         self._doubtful: Descriptor | None = None
         self._named: Descriptor | None = None
         self._changing = threading.Lock()
@@ -61,6 +66,10 @@ class JsonlLog:
             self._lease.take(self._fd)
         self._is_held = True
         status = os.fstat(self._fd)
+        self.is_cut = status.st_ino == was[0] and status.st_size < was[1]
+        if self.is_cut:
+            with self._changing:
+                self._forget_sums()
         self.size = status.st_size
         return (status.st_ino, status.st_size) != was
 
@@ -73,7 +82,7 @@ class JsonlLog:
     def append(self, line: bytes) -> None:
         record = line + b"\n"
         try:
-            if self._doubtful is self._file or os.fstat(self._fd).st_nlink == 0:
+            if self._doubtful is self._file:
                 self._write_anew()
             if self._is_torn:
                 self._disk.truncate(self._fd, self.size)
@@ -85,6 +94,37 @@ class JsonlLog:
         self.size += len(record)
         if self._sum is not None:
             self._sum = self._sum.after(record)
+
+    def look(self) -> str | None:
+        try:
+            found = None if self._is_torn else self._place.look(self.size)
+            match found:
+                case None:
+                    return None
+                case "removed":
+                    self._write_anew()
+                    return f"{ANOTHER} removed the session's log. It was written anew."
+                case "replaced":
+                    self._disk.replace(self._path, kept := self._path.with_name(REPLACED_NAME))
+                    self._write_anew()
+                    return f"{ANOTHER} put a file in the place of the session's log. It is now {kept.name}."
+                case "longer":
+                    grown = self._take_as_it_is()
+                    return f"{ANOTHER} wrote {grown} bytes into the session's log. They were left in it."
+                case "shorter":
+                    size = os.fstat(self._fd).st_size
+                    raise StoreError(f"{ANOTHER} cut the session's log {self._path} to {size} bytes")
+        except OSError as error:
+            raise self._error("write to", error) from error
+
+    def _take_as_it_is(self) -> int:
+        """Go on behind what was written by others, on a line of its own; how many bytes that was."""
+        known, self.size, self._sum = self.size, os.fstat(self._fd).st_size, None
+        grown = self.size - known
+        if not self.is_ended:
+            self._write_all(self._fd, b"\n")
+            self.size += 1
+        return grown
 
     def sync(self) -> None:
         with self._changing:
@@ -217,6 +257,7 @@ class JsonlLog:
     def _take_over(self, fd: int) -> None:
         """Go on with another file; a sync of the one so far, in a thread, ends with that one."""
         before, self._file = self._file, Descriptor(fd)
+        self._place = Place(self._path, fd)
         before.close()
 
     def _forget_sums(self) -> None:
@@ -226,8 +267,8 @@ class JsonlLog:
         self._sum = None
 
     def _write_anew(self) -> None:
-        """Someone removed the file under a live session, or the disk may have lost some of it: what it holds
-        is still open to us."""
+        """The file was removed under a live session, or the disk may have lost some of it: what it holds is
+        still open to us."""
         self._disk.make_folder(self._path.parent)
         self.rewrite(self.read())
 

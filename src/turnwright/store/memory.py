@@ -26,6 +26,13 @@ class MemoryLog:
     def release(self) -> None:
         pass
 
+    @property
+    def is_cut(self) -> bool:
+        return False
+
+    def look(self) -> str | None:
+        return None
+
     def append(self, line: bytes) -> None:
         self.lines.append(line)
         self.size += len(line) + 1

@@ -6,9 +6,11 @@ from contextlib import contextmanager
 
 from turnwright.engine.journal.off_loop import OffLoop, inline
 from turnwright.engine.journal.publication import Publication, Subscriber
+from turnwright.engine.journal.rescue import brought_back
 from turnwright.errors import StoreError, TurnwrightError
 from turnwright.protocol.envelope import Event, seal
 from turnwright.protocol.events import Data
+from turnwright.protocol.events.session import Warned
 from turnwright.protocol.options import Durability
 from turnwright.store.base import EventLog
 from turnwright.store.checksums import Altered
@@ -93,8 +95,12 @@ class Journal:
 
     def _hold(self, *, briefly: bool = False) -> None:
         if self.log.hold(briefly=briefly) or not self._is_loaded:
+            known = (self.state, self.history) if self._is_loaded and self.log.is_cut else None
             try:
                 self._load()
+                if known is not None:
+                    for data in brought_back(*known, self.state, self.history):
+                        self._say(data)
             except StoreError:
                 self._let_go()
                 raise
@@ -176,7 +182,16 @@ class Journal:
         with self.writing(briefly=True):
             return self._write(data, ephemeral, agent_id)
 
+    def _say(self, data: Data) -> None:
+        """Log and publish an event of the journal's own."""
+        event = self._write(data, None, None)
+        self._publication.publish(event, synced=self._durability == "event")
+
     def _write(self, data: Data, ephemeral: bool | None, agent_id: str | None) -> Event:
+        if not (data.ephemeral if ephemeral is None else ephemeral):
+            meddling = self.log.look()
+            if meddling is not None:
+                self._say(Warned("log_changed", meddling))
         event = seal(data, parent_id=self.state.last_id, ephemeral=ephemeral, agent_id=agent_id)
         if not event.ephemeral:
             self.log.append(event.encoded)
