@@ -10,6 +10,10 @@ from turnwright.protocol.envelope import Event
 from turnwright.store.base import EventStore
 
 
+MOMENT = 0.05
+"""Seconds for which news may wait for more."""
+
+
 class Listing:
     """Follows one session. What is told is how it stands, once for all events of a moment."""
 
@@ -21,13 +25,13 @@ class Listing:
         self._is_due = False
 
     def follow(self, event: Event) -> None:
-        """Take one event of the session; what follows from it is told after the events of this moment."""
+        """Take one event of the session; what follows from it is told when the moment is over."""
         if event.type == "session.idle":
             self._session.use.touch()
             asyncio.get_running_loop().call_soon(self._note_at_rest)  # once the clients have got it
         elif not event.ephemeral and not self._is_due:
             self._is_due = True
-            asyncio.get_running_loop().call_soon(self.tell)
+            asyncio.get_running_loop().call_later(MOMENT, self.tell)
 
     def tell(self) -> None:
         """Tell what is due, now."""
