@@ -52,10 +52,11 @@ def is_json(text: str) -> bool:
 
 def with_unique_ids(calls: Iterable[ToolCall], taken: set[str]) -> tuple[ToolCall, ...]:
     """Return the calls; one whose id is missing, or is in `taken` or used twice, gets a new one."""
-    used = set(taken)
+    used: set[str] = set()
     unique: list[ToolCall] = []
     for call in calls:
-        call_id = call.id if call.id and call.id not in used else f"call_{new_id().replace('-', '')}"
+        is_free = call.id and call.id not in taken and call.id not in used
+        call_id = call.id if is_free else f"call_{new_id().replace('-', '')}"
         used.add(call_id)
         unique.append(ToolCall(call_id, call.name, call.arguments if call.arguments.strip() else "{}"))
     return tuple(unique)
