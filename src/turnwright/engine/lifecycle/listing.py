@@ -9,7 +9,6 @@ from turnwright.engine.session import Session
 from turnwright.protocol.envelope import Event
 from turnwright.store.base import EventStore
 
-
 MOMENT = 0.05
 """Seconds for which news may wait for more."""
 
