@@ -145,6 +145,7 @@ def test_a_file_that_was_put_in_the_logs_place_is_kept_beside_it(tmp_path: Path)
     file = tmp_path / "session-state" / "s" / "events.jsonl"
     file.rename(tmp_path / "moved")
     file.write_bytes(b"not ours\n")
+    log.sync()
     assert log.look() == (
         "Another program put a file in the place of the session's log. It is now events.jsonl.replaced."
     )

@@ -130,10 +130,11 @@ class JsonlLog:
         with self._changing:
             if not self._is_open:
                 raise StoreError(f"can't sync the session's log {self._path}: it is closed")
-            file, sum, rewritten = self._file, self._sum, self._rewritten
+            file, place, sum, rewritten = self._file, self._place, self._sum, self._rewritten
             file.lend()
         try:
             self._disk.sync(file.fd)
+            place.check()
             if self._named is not file:
                 self._sync_folders()
                 self._named = file
