@@ -43,6 +43,8 @@ def request(
     headers: Mapping[str, str] = {},
     reasoning_effort: str | None = None,
     vision: bool = True,
+    documents: bool = False,
+    citations: bool = False,
     answer_schema: Mapping[str, Any] | None = None,
     answer_only: bool = False,
 ) -> ModelRequest:
@@ -58,6 +60,8 @@ def request(
         route=Route(headers),
         reasoning_effort=reasoning_effort,
         vision=vision,
+        documents=documents,
+        citations=citations,
         answer_schema=answer_schema,
         answer_only=answer_only,
     )

@@ -43,6 +43,7 @@ class SessionConfig(TypedDict, total=False):
     deny_tools: Sequence[str]
     autopilot: AutopilotLimits
     infinite_sessions: InfiniteSessions | None
+    enable_citations: bool
     on_permission: PermissionHandler | None
     on_user_input: UserInputHandler | None
     on_exit_plan: PlanHandler | None
@@ -60,7 +61,16 @@ class Handlers(msgspec.Struct, frozen=True):
     hooks: Hooks = msgspec.field(default_factory=lambda: Hooks())
 
 
-_PLAIN = ("model", "provider", "reasoning_effort", "streaming", "mode", "client_name", "infinite_sessions")
+_PLAIN = (
+    "model",
+    "provider",
+    "reasoning_effort",
+    "streaming",
+    "mode",
+    "client_name",
+    "infinite_sessions",
+    "enable_citations",
+)
 _LISTS = ("available_tools", "excluded_tools", "allow_tools", "deny_tools")
 
 

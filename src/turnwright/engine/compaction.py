@@ -173,6 +173,7 @@ class Compaction:
                 epoch=epoch,
                 route=await s.route(agent=AGENT, interaction=COMPACTION),
                 vision=s.endpoint.vision,
+                documents=s.endpoint.documents,
             )
             reply = await s.endpoint.provider.respond(request, sent)
             took = (time.perf_counter() - started) * 1000

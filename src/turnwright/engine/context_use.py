@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from turnwright.protocol import wire
+from turnwright.protocol.message_size import size_of
 from turnwright.protocol.messages import Assistant, Message, ToolDefinition, ToolOutput
 
 LABEL_LIMIT = 60
@@ -27,12 +28,6 @@ def weigh(messages: Sequence[Message]) -> Iterator[Weight]:
         if isinstance(message, Assistant):
             names.update((call.id, call.name) for call in message.tool_calls)
         yield Weight(f"message-{number}", _label(message, names), _role(message), size_of(message))
-
-
-def size_of(message: Message) -> int:
-    """A message's size, in characters; pictures aside."""
-    calls = message.tool_calls if isinstance(message, Assistant) else ()
-    return len(message.content) + sum(len(call.name) + len(call.arguments) for call in calls)
 
 
 def by_tool(messages: Sequence[Message]) -> Counter[str]:

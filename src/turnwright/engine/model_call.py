@@ -101,6 +101,8 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
             route=await s.route(),
             reasoning_effort=s.reasoning_effort,
             vision=s.endpoint.vision,
+            documents=s.endpoint.documents,
+            citations=bool(s.options.enable_citations),
             answer_schema=form.schema if form and form.by_endpoint else None,
             answer_only=form is not None and form.repairs > 0,
         )
@@ -145,6 +147,7 @@ def _log_reply(s: "Session", reply: Reply, listener: Listener) -> None:
             request_id=reply.provider_call_id,
             api_call_id=reply.api_call_id,
             originating_message_id=s.run.message_id,
+            citations=wire.builtins(reply.citations) if reply.citations else None,
         )
     )
     _hint(s, reply)

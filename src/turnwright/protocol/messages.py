@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from turnwright.protocol.citations import Citations
+
 
 class ToolCall(msgspec.Struct, frozen=True):
     """One call that a model asked for; `arguments` is its JSON text, as the model wrote it."""
@@ -21,11 +23,20 @@ class Image(msgspec.Struct, frozen=True):
     name: str = ""
 
 
+class Document(msgspec.Struct, frozen=True):
+    """A file that models read whole, text and pictures, such as a PDF; `data` is base64."""
+
+    mime_type: str
+    data: str
+    name: str = ""
+
+
 class User(msgspec.Struct, frozen=True):
     """What the user said, or what the runtime says in the user's place; `own` is what the user wrote."""
 
     content: str
     images: tuple[Image, ...] = ()
+    documents: tuple[Document, ...] = ()
     own: str = ""
 
 
@@ -71,7 +82,10 @@ FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "unknow
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """A model's whole answer to one request; `reasoning_data` is for its provider alone."""
+    """A model's whole answer to one request; `reasoning_data` is for its provider alone.
+
+    `cut_call` names a call that is left out, as the output limit or a filter cut it off.
+    """
 
     content: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
@@ -82,3 +96,5 @@ class Reply(msgspec.Struct, frozen=True):
     api_call_id: str | None = None
     provider_call_id: str | None = None
     reasoning_data: str | None = None
+    citations: Citations | None = None
+    cut_call: str | None = None

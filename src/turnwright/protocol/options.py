@@ -146,6 +146,7 @@ class SessionOptions(Wire):
     infinite_sessions: InfiniteSessions | None = None
     autopilot: AutopilotLimits = msgspec.field(default_factory=AutopilotLimits)
     session_limits: SessionLimits | None = None
+    enable_citations: bool | None = None
     continue_pending_work: bool | None = None
     disable_resume: bool = False
     ephemeral: bool = False

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
+from turnwright.protocol.messages import Assistant, Document, Image, Message, ToolCall, ToolOutput, User
 from turnwright.protocol.wire import Json, encode
 from turnwright.providers.answer_schema import anthropic_format
 from turnwright.providers.anthropic_thinking import thinking
 from turnwright.providers.base import ModelRequest
-from turnwright.providers.conversation import Conversation
+from turnwright.providers.conversation import Conversation, unshown
 from turnwright.providers.reply_parts import Part, Said, parts_of
 from turnwright.providers.tool_calls import legal_arguments, legal_id, legal_name
 
@@ -29,12 +29,15 @@ class MessagesConversation(Conversation):
     """The `messages` of a request, with roles that alternate.
 
     The last block of `encoded` and its message stay open, for a mark or for more of the same role.
-    `bare_calls` tells whether the last calls were made without thinking first.
+    `bare_calls` tells whether the last calls were made without thinking first, `cites` whether answers come
+    with citations of documents.
     """
 
     def __init__(self, request: ModelRequest) -> None:
         super().__init__(request)
         self.bare_calls = False
+        self.cites = False
+        self._citations = request.citations
         self._role = b""
         self._new_blocks = 0
         self._known_end = 0
@@ -75,7 +78,16 @@ class MessagesConversation(Conversation):
 
     def _said_by_user(self, message: User) -> list[Json]:
         text = [_text(message.content)] if message.content.strip() else []
-        return [*text, *self._shown(message.images)]
+        return [*text, *map(self._document, message.documents), *self._shown(message.images)]
+
+    def _document(self, document: Document) -> Json:
+        if not self._documents:
+            return _text(unshown(document))
+        self.cites = self.cites or self._citations
+        source = {"type": "base64", "media_type": document.mime_type, "data": document.data}
+        title = {"title": document.name} if document.name else {}
+        citations = {"citations": {"enabled": True}} if self._citations else {}
+        return {"type": "document", "source": source, **title, **citations}
 
     def _result(self, output: ToolOutput) -> Json:
         result = {"type": "tool_result", "tool_use_id": legal_id(output.call_id)}
@@ -118,7 +130,8 @@ def encode_request(request: ModelRequest, conversation: MessagesConversation, mo
     """Return the body, the messages last; `most` is the bound of the output in tokens, None for ours."""
     fields: dict[str, Json] = {"model": request.model}
     fields |= thinking(request.model, request.reasoning_effort, most, possible=not conversation.bare_calls)
-    if wanted := anthropic_format(request.answer_schema):
+    wanted = anthropic_format(request.answer_schema)
+    if wanted and not conversation.cites:  # the API refuses both at once
         fields["output_config"] = {**fields.get("output_config", {}), "format": wanted}
     if request.stream:
         fields["stream"] = True

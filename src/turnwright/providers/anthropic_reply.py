@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from turnwright.protocol.messages import FinishReason, Reply, ToolCall, Usage
 from turnwright.protocol.wire import Json, encode
+from turnwright.providers.anthropic_citations import citations_of
 from turnwright.providers.base import Progress
 from turnwright.providers.loose import a_count, a_text, an_array, an_object
 from turnwright.providers.reply_parts import Part, Said, reply_of
@@ -24,6 +25,7 @@ class _Block:
 
     first: dict[str, Json]
     pieces: list[str] = field(default_factory=list[str])
+    citations: list[Json] = field(default_factory=list[Json])
     signature: str = ""
 
     @property
@@ -87,6 +89,7 @@ class MessagesReply:
             model=a_text(self._message.get("model")) or None,
             api_call_id=a_text(self._message.get("id")) or None,
             provider_call_id=provider_call_id,
+            citations=citations_of((b.text, b.citations) for b in blocks if b.kind == "text"),
         )
         return reply_of(parts, rest, source=self._source, taken=taken)
 
@@ -108,6 +111,7 @@ class MessagesReply:
     def _open(self, index: int, content: Json) -> None:
         first = an_object(content)
         block = self._blocks[index] = _Block(first, signature=a_text(first.get("signature")))
+        block.citations += an_array(first.get("citations"))
         self._add(block, a_text(first.get(block.kind)))
 
     def _grow(self, index: int | None, delta: dict[str, Json]) -> None:
@@ -121,6 +125,8 @@ class MessagesReply:
                 self._add(block, a_text(delta.get("thinking")))
             case "input_json_delta":
                 self._add(block, a_text(delta.get("partial_json")))
+            case "citations_delta":
+                block.citations.append(delta.get("citation"))
             case "signature_delta":
                 block.signature += a_text(delta.get("signature"))
             case _:

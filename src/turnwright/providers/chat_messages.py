@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
+from turnwright.protocol.messages import Assistant, Document, Image, Message, ToolCall, ToolOutput, User
 from turnwright.protocol.wire import Json, encode
 from turnwright.providers.answer_schema import openai_format
 from turnwright.providers.base import ModelRequest
-from turnwright.providers.conversation import Conversation
+from turnwright.providers.conversation import UNNAMED, Conversation, unshown
 from turnwright.providers.loose import a_text
 from turnwright.providers.tool_calls import legal_arguments, legal_name
 
@@ -29,9 +29,11 @@ class ChatConversation(Conversation):
         if not isinstance(message, ToolOutput):
             self._show_images()
         match message:
-            case User(images=images) if images and self._vision:
+            case User(images=images, documents=documents) if documents or (images and self._vision):
                 text = [_text(message.content)] if message.content else []
-                self._append({"role": "user", "content": [*text, *_named_pictures(images)]})
+                pictures = _named_pictures(images) if self._vision else ()
+                parts = [*text, *map(self._document, documents), *pictures]
+                self._append({"role": "user", "content": parts})
             case User():
                 self._append({"role": "user", "content": message.content})
             case Assistant(tool_calls=()):
@@ -51,6 +53,12 @@ class ChatConversation(Conversation):
         if self._images:
             self._append({"role": "user", "content": self._images})
             self._images = []
+
+    def _document(self, document: Document) -> Json:
+        if not self._documents:
+            return _text(unshown(document))
+        data = f"data:{document.mime_type};base64,{document.data}"
+        return {"type": "file", "file": {"filename": document.name or UNNAMED, "file_data": data}}
 
     def _call(self, call: ToolCall) -> Json:
         self.call_ids.add(call.id)

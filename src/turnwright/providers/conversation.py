@@ -5,8 +5,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from turnwright.protocol.messages import Message
+from turnwright.protocol.messages import Document, Message
 from turnwright.providers.base import ModelRequest
+
+UNNAMED = "document.pdf"
+"""What a document without a name is called where the API wants one."""
 
 MOST_CONVERSATIONS = 256
 MOST_BYTES = 64 * 1024 * 1024
@@ -20,6 +23,7 @@ class Conversation(ABC):
         self.call_ids: set[str] = set()
         self._model = request.model
         self._vision = request.vision
+        self._documents = request.documents
         self._fixed = _fixed(request)
         self._count = 0
         self._last: Message | None = None
@@ -82,6 +86,12 @@ class Conversations(Generic[C]):
             self._held -= len(oldest.encoded)
 
 
-def _fixed(request: ModelRequest) -> tuple[int, str, str, bool]:
+def unshown(document: Document) -> str:
+    """What a model reads in the place of a document that its server doesn't take."""
+    return f"The document {document.name or 'without a name'} ({document.mime_type}) can't be shown here."
+
+
+def _fixed(request: ModelRequest) -> tuple[object, ...]:
     """What must stay the same for the messages encoded so far to stay as they are."""
-    return request.epoch, request.model, request.system, request.vision
+    shown = (request.vision, request.documents, request.citations)
+    return request.epoch, request.model, request.system, *shown

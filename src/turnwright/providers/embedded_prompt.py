@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from turnwright.protocol.messages import Assistant, Message, ToolCall, ToolDefinition, ToolOutput, User
+from turnwright.providers.conversation import unshown
 from turnwright.providers.embedded_schema import argument_names
 
 OUTPUT_LIMIT = 3000
@@ -138,8 +139,8 @@ def _history(messages: Iterable[Message]) -> Iterator[ChatMessage]:
     calls: dict[str, ToolCall] = {}
     for message in messages:
         match message:
-            case User(content):
-                yield ChatMessage("user", _plain(content))
+            case User(content, documents=documents):
+                yield ChatMessage("user", _plain("\n".join([content, *map(unshown, documents)])))
             case Assistant(content, tool_calls):
                 calls |= {call.id: call for call in tool_calls}
                 if not tool_calls:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
+from turnwright.protocol.messages import Assistant, Document, Image, Message, ToolCall, ToolOutput, User
 from turnwright.protocol.wire import Json, encode
 from turnwright.providers.answer_schema import openai_format
 from turnwright.providers.base import ModelRequest
-from turnwright.providers.conversation import Conversation
+from turnwright.providers.conversation import UNNAMED, Conversation, unshown
 from turnwright.providers.reply_parts import Part, Said, parts_of
 from turnwright.providers.tool_calls import legal_arguments, legal_id, legal_name
 
@@ -25,9 +25,10 @@ class ResponsesConversation(Conversation):
 
     def _encode(self, message: Message) -> None:
         match message:
-            case User(images=images) if images and self._vision:
+            case User(images=images, documents=documents) if documents or (images and self._vision):
                 text = [_text(message.content)] if message.content else []
-                self._append(_message("user", [*text, *_named_pictures(images)]))
+                pictures = _named_pictures(images) if self._vision else ()
+                self._append(_message("user", [*text, *map(self._document, documents), *pictures]))
             case User():
                 self._append(_message("user", message.content))
             case ToolOutput():
@@ -39,6 +40,12 @@ class ResponsesConversation(Conversation):
             case Assistant():
                 for part in parts_of(message, source(self._model)):
                     self._append(self._item(part))
+
+    def _document(self, document: Document) -> Json:
+        if not self._documents:
+            return _text(unshown(document))
+        data = f"data:{document.mime_type};base64,{document.data}"
+        return {"type": "input_file", "filename": document.name or UNNAMED, "file_data": data}
 
     def _item(self, part: Part) -> Json:
         match part:

@@ -13,7 +13,9 @@ from turnwright.protocol.events.base import Data
 from turnwright.protocol.events.compaction import CompactionComplete
 from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, ToolRequest, UserMessage
 from turnwright.protocol.events.tools import ToolComplete
-from turnwright.protocol.messages import Assistant, Image, Message, ToolCall, ToolOutput, User
+from turnwright.protocol.media import PDF
+from turnwright.protocol.message_size import size_of
+from turnwright.protocol.messages import Assistant, Document, Image, Message, ToolCall, ToolOutput, User
 
 SUMMARY_START = "Some of the conversation history has been summarized to free up context."
 PROMPTS_START = (
@@ -24,8 +26,9 @@ OF_THE_RUNTIME = frozenset({"autopilot", "hook", "response_schema"})
 """Sources of messages that stand in the user's place, and that no user wrote."""
 
 
-class _Blob(wire.Wire):
-    type: str
+class _Binary(wire.Wire):
+    """An attachment that is shown to the model: a blob, or a file with its content."""
+
     mime_type: str
     data: str
     display_name: str = ""
@@ -36,7 +39,7 @@ class History:
 
     `messages` only grows while `epoch` stays the same. Results wait in `open` until the reply's last call is
     answered; what the log leaves unanswered is answered as interrupted when the conversation goes on.
-    `size` is the length of all their text, in characters.
+    `size` is how long they are together, in characters (`message_size`).
     """
 
     def __init__(self) -> None:
@@ -105,7 +108,7 @@ class History:
     @staticmethod
     def length(messages: Iterable[Message]) -> int:
         """How long messages are, in characters."""
-        return sum(map(_length, messages))
+        return sum(map(size_of, messages))
 
     def _amend(self, call_id: str, arguments: dict[str, Any]) -> None:
         """Show the model the arguments that were used; no request has carried this reply yet."""
@@ -117,11 +120,11 @@ class History:
                 for call in reply.tool_calls
             )
             self.messages[-1] = amended = msgspec.structs.replace(reply, tool_calls=calls)
-            self.size += _length(amended) - _length(reply)
+            self.size += size_of(amended) - size_of(reply)
 
     def _add(self, message: Message) -> None:
         self.messages.append(message)
-        self.size += _length(message)
+        self.size += size_of(message)
 
 
 SAID: dict[type[Data], Callable[[History, Any], None]] = {
@@ -132,14 +135,6 @@ SAID: dict[type[Data], Callable[[History, Any], None]] = {
     CompactionComplete: History.compaction,
 }
 """The events that the history is made of; most are others."""
-
-
-def _length(message: Message) -> int:
-    length = len(message.content)
-    if type(message) is Assistant:
-        for call in message.tool_calls:
-            length += len(call.name) + len(call.arguments)
-    return length
 
 
 def summary_message(data: CompactionComplete) -> User:
@@ -157,15 +152,23 @@ def user_message(data: UserMessage) -> User:
     """What the model reads of a user's message."""
     content = data.content if data.transformed_content is None else data.transformed_content
     own = "" if data.source in OF_THE_RUNTIME else data.content.strip()
-    return User(content, tuple(_images(data.attachments)), own)
+    if not data.attachments:
+        return User(content, own=own)
+    shown = list(_shown(data.attachments))
+    images = (Image(each.mime_type, each.data, each.display_name) for each in shown if _is_picture(each))
+    documents = (Document(PDF, each.data, each.display_name) for each in shown if each.mime_type == PDF)
+    return User(content, tuple(images), tuple(documents), own)
 
 
-def _images(attachments: list[Any]) -> Iterator[Image]:
+def _shown(attachments: list[Any]) -> Iterator[_Binary]:
     for attachment in attachments:
         with suppress(InvalidParams):
-            blob = wire.convert(attachment, _Blob)
-            if blob.type == "blob" and blob.mime_type.startswith("image/"):
-                yield Image(blob.mime_type, blob.data, blob.display_name)
+            yield wire.convert(attachment, _Binary)
+
+
+def _is_picture(attachment: _Binary) -> bool:
+    kind = attachment.mime_type
+    return kind.startswith("image/") and kind != "image/svg+xml"
 
 
 def tool_call(request: ToolRequest) -> ToolCall:

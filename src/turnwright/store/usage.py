@@ -9,10 +9,8 @@ from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import CodeChanges
 from turnwright.protocol.events.tools import ToolComplete
+from turnwright.protocol.message_size import CHARACTERS_PER_TOKEN
 from turnwright.protocol.prices import CREDIT, nano_credits
-
-CHARACTERS_PER_TOKEN = 4.0
-"""How long a token is, until a model's server has counted some."""
 
 SHORTEST_TOKEN, LONGEST_TOKEN = 0.25, 10.0
 """Some scripts take several tokens for a character; servers that count otherwise count something else."""

@@ -5,7 +5,7 @@ import re
 from turnwright.protocol.wire import Json
 from turnwright.providers.loose import an_array, an_object
 from turnwright.testing.answer_formats import openai_format_faults
-from turnwright.testing.shapes import NAME, is_filled, is_name, is_object_text
+from turnwright.testing.shapes import NAME, is_file, is_filled, is_name, is_object_text
 
 # fmt: off
 _REQUEST_FIELDS = frozenset({
@@ -168,6 +168,8 @@ def _check_content(place: str, role: str, message: dict[str, Json]) -> list[str]
             wrong.append(f"{where}.text: must be a string")
         elif kind == "image_url" and not _is_picture(an_object(part.get("image_url")).get("url")):
             wrong.append(f"{where}.image_url.url: must be a URL or a data URL in base64")
+        elif kind == "file" and not is_file(an_object(part.get("file"))):
+            wrong.append(f"{where}.file: must have a file_id, or a filename and a data URL as file_data")
     return wrong
 
 

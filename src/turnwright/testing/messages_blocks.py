@@ -21,6 +21,9 @@ _FIELDS = {
     "redacted_thinking": frozenset({"type", "data"}),
 }
 _PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+_LARGEST_PICTURE = 5 * 1024 * 1024
+_SOURCES = {"base64": "data", "text": "data", "url": "url", "file": "file_id", "content": "content"}
+"""Where a document of each type of source has what it holds."""
 
 
 def block_faults(place: str, role: str, value: Json) -> list[str]:
@@ -39,6 +42,8 @@ def _content_faults(place: str, kind: str, block: dict[str, Json]) -> list[str]:
             wrong.append(f"{place}.text: must hold more than whitespace")
         case "image" if not _is_picture(an_object(block.get("source"))):
             wrong.append(f"{place}.source: must be a picture in base64, or the URL of one")
+        case "document":
+            wrong += _document_faults(place, block)
         case "thinking" if not is_filled(block.get("signature")) or not isinstance(
             block.get("thinking"), str
         ):
@@ -61,6 +66,22 @@ def _content_faults(place: str, kind: str, block: dict[str, Json]) -> list[str]:
     return wrong
 
 
+def _document_faults(place: str, block: dict[str, Json]) -> list[str]:
+    source = an_object(block.get("source"))
+    kind = a_text(source.get("type"))
+    wrong: list[str] = []
+    if not source.get(_SOURCES.get(kind, "")):
+        wrong.append(f"{place}.source: must have a documented type and what belongs to it")
+    wanted = {"base64": "application/pdf", "text": "text/plain"}.get(kind)
+    if wanted and source.get("media_type") != wanted:
+        wrong.append(f"{place}.source.media_type: must be {wanted}")
+    if "citations" in block and not isinstance(an_object(block["citations"]).get("enabled"), bool):
+        wrong.append(f"{place}.citations.enabled: must be a boolean")
+    if "title" in block and not is_filled(block["title"]):
+        wrong.append(f"{place}.title: must be a non-empty string")
+    return wrong
+
+
 def _is_picture(source: dict[str, Json]) -> bool:
     if source.get("type") == "url":
         return is_filled(source.get("url"))
@@ -68,4 +89,5 @@ def _is_picture(source: dict[str, Json]) -> bool:
         source.get("type") == "base64"
         and source.get("media_type") in _PICTURES
         and is_filled(source.get("data"))
+        and len(source["data"]) <= _LARGEST_PICTURE
     )

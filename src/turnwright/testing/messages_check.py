@@ -49,7 +49,21 @@ def check_messages_request(body: dict[str, Json], headers: Mapping[str, str]) ->
         *_tool_faults(body),
         *_system_faults(body.get("system", "none")),
         *_message_faults(body.get("messages")),
+        *_citation_faults(body),
     ]
+
+
+def _citation_faults(body: dict[str, Json]) -> list[str]:
+    """Either all documents are cited or none, and not in an answer that must have a format."""
+    blocks = [
+        an_object(block) for m in an_array(body.get("messages")) for block in an_array(m.get("content"))
+    ]
+    documents = [block for block in blocks if block.get("type") == "document"]
+    cited = {an_object(document.get("citations")).get("enabled") is True for document in documents}
+    wrong = ["messages: citations must be enabled for all documents or for none"] if len(cited) > 1 else []
+    if True in cited and "format" in an_object(body.get("output_config")):
+        wrong.append("output_config.format: not together with citations")
+    return wrong
 
 
 def _marks(value: Json) -> Iterator[Json]:

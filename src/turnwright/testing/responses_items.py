@@ -4,7 +4,7 @@ import re
 
 from turnwright.protocol.wire import Json
 from turnwright.providers.loose import a_text, an_array, an_object
-from turnwright.testing.shapes import is_filled, is_name, is_object_text, unknown_fields
+from turnwright.testing.shapes import is_file, is_filled, is_name, is_object_text, unknown_fields
 
 _FIELDS = {
     "message": frozenset({"type", "role", "content", "id", "status", "phase"}),
@@ -63,4 +63,8 @@ def _content_faults(place: str, role: str, content: Json) -> list[str]:
             wrong.append(f"{where}.text: must be a string")
         elif kind == "input_image" and not _PICTURE.match(a_text(part.get("image_url"))):
             wrong.append(f"{where}.image_url: must be a URL or a data URL in base64")
+        elif kind == "input_file" and not (is_file(part) or is_filled(part.get("file_url"))):
+            wrong.append(
+                f"{where}: must have a file_id, a file_url, or a filename and a data URL as file_data"
+            )
     return wrong

@@ -30,6 +30,13 @@ def is_object_text(value: Json) -> bool:
         return False
 
 
+def is_file(value: dict[str, Json]) -> bool:
+    """Whether it names a file that OpenAI keeps, or brings one whole."""
+    data = value.get("file_data")
+    whole = isinstance(data, str) and re.match(r"data:[\w.+-]+/[\w.+-]+;base64,", data) is not None
+    return is_filled(value.get("file_id")) or (whole and is_filled(value.get("filename")))
+
+
 def unknown_fields(place: str, value: dict[str, Json], known: frozenset[str]) -> list[str]:
     """Say which fields of `value` are not `known`."""
     return [f"{place}.{name}: not a field of it" for name in value if name not in known]

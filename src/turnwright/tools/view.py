@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from turnwright.errors import InvalidParams
+from turnwright.protocol.media import media_type
 from turnwright.protocol.messages import Image, ToolDefinition
 from turnwright.protocol.permissions import Read
 from turnwright.protocol.wire import clean, convert
@@ -21,10 +22,8 @@ VIEW_LIMIT = 64 * 1024
 DIRECTORY_LIMIT = 1000
 """Names that a view of a directory lists."""
 
-IMAGE_LIMIT = 10 * 1024 * 1024
-"""Bytes of the largest picture that is sent to a model."""
-
-_IMAGES = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
+IMAGE_LIMIT = 32 * 1024 * 1024
+"""Bytes of the largest picture that is read; what is too large for the model is made smaller afterwards."""
 
 LineNumber = Annotated[int, Meta(ge=1)]
 LastLine = Annotated[int, Meta(ge=-1)]
@@ -109,10 +108,11 @@ def _listing(location: Location) -> str:
 def _view_file(location: Location, first: int, last: int | None) -> ToolResult:
     with location.real.open("rb") as file:
         start = file.read(8 * 1024)
-    if mime_type := _image_type(start):
+    kind = media_type(start)
+    if kind and kind.startswith("image/"):
         data = base64.b64encode(text_file.read_bytes(location.real, IMAGE_LIMIT)).decode()
-        return ToolResult("Viewed image file successfully.", images=(Image(mime_type, data),))
-    if b"\0" in start:
+        return ToolResult("Viewed image file successfully.", images=(Image(kind, data),))
+    if kind or b"\0" in start:
         return failure(f"{location.shown} is a binary file, which can't be shown as text.")
     excerpt = text_file.read_excerpt(location.real, first, last, VIEW_LIMIT)
     if not excerpt.lines:
@@ -123,9 +123,3 @@ def _view_file(location: Location, first: int, last: int | None) -> ToolResult:
     if not excerpt.complete:
         text += f"\n[... the file goes on; use view_range from line {excerpt.seen} to see more ...]"
     return ToolResult(text, detail=diff.unchanged(str(location.real), first, excerpt.lines))
-
-
-def _image_type(start: bytes) -> str | None:
-    if start.startswith(b"RIFF") and start[8:12] == b"WEBP":
-        return "image/webp"
-    return next((f"image/{name}" for magic, name in _IMAGES if start.startswith(magic)), None)

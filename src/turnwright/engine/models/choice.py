@@ -9,6 +9,7 @@ from turnwright.engine.models.provider_registry import Registry
 from turnwright.errors import ConfigError
 from turnwright.protocol.options import ModelOptions, ProviderOptions
 from turnwright.providers.base import ModelInfo
+from turnwright.providers.media_limits import PictureLimits
 from turnwright.providers.transport import Route
 
 if TYPE_CHECKING:
@@ -34,6 +35,16 @@ class ModelChoice:
     def window(self) -> int:
         """The context window in tokens, as far as it is known yet."""
         return self._endpoint.window if self._endpoint else DEFAULT_WINDOW
+
+    @property
+    def vision(self) -> bool:
+        """Whether the model sees pictures, as far as it is known yet."""
+        return self._endpoint is None or self._endpoint.vision
+
+    @property
+    def pictures(self) -> PictureLimits:
+        """What a picture must be to be sent to the model, as far as it is known yet."""
+        return self._endpoint.pictures if self._endpoint else PictureLimits()
 
     @property
     def endpoint(self) -> Endpoint:

@@ -9,6 +9,7 @@ from turnwright.protocol.messages import Usage
 from turnwright.protocol.options import ProviderOptions, SessionOptions
 from turnwright.protocol.prices import Prices
 from turnwright.providers.base import ModelInfo, Provider
+from turnwright.providers.media_limits import PictureLimits
 from turnwright.providers.transport import DIRECT, Route
 
 DEFAULT_WINDOW = 128_000
@@ -18,7 +19,7 @@ class Endpoint(msgspec.Struct, frozen=True):
     """A provider with one of its models; `window` is the context window in tokens.
 
     `options` are those that the provider was opened with, None for one that was not opened by options.
-    `prices` is None where nobody knows them.
+    `prices` is None where nobody knows them. `documents` tells whether PDFs are taken as they are.
     """
 
     provider: Provider
@@ -26,6 +27,8 @@ class Endpoint(msgspec.Struct, frozen=True):
     wire_model: str
     window: int = DEFAULT_WINDOW
     vision: bool = True
+    documents: bool = False
+    pictures: PictureLimits = PictureLimits()
     options: ProviderOptions | None = None
     prices: Prices | None = None
 

@@ -13,6 +13,7 @@ from turnwright.protocol import wire
 from turnwright.protocol.options import ProviderOptions, SessionOptions
 from turnwright.protocol.wire import Wire
 from turnwright.providers.base import ModelInfo, Provider
+from turnwright.providers.media_limits import PictureLimits, reads_documents
 from turnwright.providers.model_facts import NOTHING, ModelFacts, look_up
 
 NOTHING_CONFIGURED = (
@@ -120,6 +121,8 @@ class ConfiguredEndpoints:
             or facts.context_window
             or DEFAULT_WINDOW,
             vision=_vision(options.model_capabilities, facts),
+            documents=reads_documents(chosen),
+            pictures=_pictures(options.model_capabilities, info),
             options=chosen,
             prices=chosen.prices or facts.prices,
         )
@@ -138,6 +141,8 @@ class ConfiguredEndpoints:
             or facts.context_window
             or DEFAULT_WINDOW,
             vision=_vision(options.model_capabilities or model.capabilities, facts),
+            documents=reads_documents(provider),
+            pictures=_pictures(options.model_capabilities or model.capabilities, None),
             options=provider,
             prices=model.prices or provider.prices or facts.prices,
         )
@@ -184,6 +189,12 @@ def _only(known: list[ModelInfo], chosen: ProviderOptions) -> str:
     if not known:
         raise ProviderError(f"{chosen.base_url} offers no models", kind="query", sent=False)
     return next((info.id for info in known if info.id != "auto"), known[0].id)
+
+
+def _pictures(capabilities: Mapping[str, Any] | None, info: ModelInfo | None) -> PictureLimits:
+    """What pictures may be: as every API takes them, narrowed by the app's word and the endpoint's list."""
+    listed = info.raw.get("capabilities") if info and info.raw else None
+    return PictureLimits().narrowed(listed).narrowed(capabilities)
 
 
 def _vision(capabilities: Mapping[str, Any] | None, facts: ModelFacts) -> bool:

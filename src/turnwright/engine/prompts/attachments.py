@@ -1,145 +1,142 @@
-"""What the model reads of a message's attachments, beside the pictures."""
+"""What a message attaches: as it is logged, which is what models are shown, and what they read beside it."""
 
 import base64
 import binascii
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
+import msgspec
 
+from turnwright.engine import pictures
+from turnwright.engine.prompts import attached_files, attached_texts
+from turnwright.engine.prompts.attachment_shapes import Attachment, parse
 from turnwright.errors import InvalidParams
-from turnwright.protocol import wire
-from turnwright.protocol.wire import Wire
-from turnwright.tools.text_file import open_regular
+from turnwright.protocol import media
+from turnwright.providers.media_limits import LARGEST_DOCUMENT, PictureLimits
 
-LARGEST_COUNTED = 16 * 1024 * 1024
 LARGEST_TEXT = 64 * 1024
 
-
-class LineRange(Wire):
-    """Lines of a file, counted from 1."""
-
-    start: int
-    end: int
+_TEXTS = frozenset(["application/json", "application/xml", "application/yaml", "image/svg+xml"])
 
 
-class Position(Wire):
-    """A place in a text; line and character count from 0."""
+class Attached(msgspec.Struct, frozen=True):
+    """Attachments: `logged` in the wire's shape, and what stands `before` and `after` the message's text."""
 
-    line: int
-    character: int = 0
+    logged: list[Any] = msgspec.field(default_factory=list[Any])
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
-
-class Span(Wire):
-    """From one place to another."""
-
-    start: Position
-    end: Position
+    def around(self, text: str) -> str:
+        """The text as the model reads it."""
+        return "\n\n\n\n".join([*self.before, text, *self.after])
 
 
-class Attachment(Wire):
-    """Any of the wire's attachments: file, directory, selection, blob, github_reference."""
+async def attach(
+    attachments: Sequence[Any], cwd: Path, limits: PictureLimits, *, vision: bool = True
+) -> Attached:
+    """Read what a message attaches: pictures are made to fit `limits`, what can't be shown is said to be so.
 
-    type: str
-    display_name: str | None = None
-    path: str | None = None
-    line_range: LineRange | None = None
-    file_path: str | None = None
-    text: str | None = None
-    selection: Span | None = None
-    mime_type: str | None = None
-    data: str | None = None
-    number: int | None = None
-    title: str | None = None
-    reference_type: str | None = None
-    state: str | None = None
-    url: str | None = None
-
-
-async def with_attachments(text: str, attachments: list[Any]) -> str:
-    """A message's text with what it attaches: selections before it, files and references after."""
+    Raises InvalidParams naming the field of an attachment that has another shape.
+    """
     if not attachments:
-        return text
-    return await anyio.to_thread.run_sync(_describe, text, attachments)
+        return Attached()
+    items = parse(attachments)
+    return await anyio.to_thread.run_sync(_Reading(cwd, limits, vision).read, items, attachments)
 
 
-def _describe(text: str, attachments: list[Any]) -> str:
-    selections: list[str] = []
-    files: list[str] = []
-    references: list[str] = []
-    blobs: list[str] = []
-    for item in map(_parse, attachments):
+class _Reading:
+    """Takes attachments one after the other."""
+
+    def __init__(self, cwd: Path, limits: PictureLimits, vision: bool) -> None:
+        self._cwd = cwd
+        self._limits = limits
+        self._vision = vision
+        self._selections: list[str] = []
+        self._files: list[str] = []
+        self._references: list[str] = []
+        self._others: list[str] = []
+
+    def read(self, items: Sequence[Attachment], given: Sequence[Any]) -> Attached:
+        logged = [_without_nulls({**raw, **self._take(item)}) for item, raw in zip(items, given, strict=True)]
+        after: list[str] = []
+        if self._files:
+            after.append("<tagged_files>\n" + "\n".join(self._files) + "\n</tagged_files>")
+        if self._references:
+            after.append("<github_references>\n" + "\n".join(self._references) + "\n</github_references>")
+        return Attached(logged, tuple(self._selections), (*after, *self._others))
+
+    def _take(self, item: Attachment) -> Mapping[str, Any]:
+        """Note what the model reads of it; give what is logged differently from how it came."""
         match item.type:
             case "selection":
-                selections.append(_selection(item))
-            case "file" | "directory" if item.path:
-                files.append(f"* {item.path} ({_extent(item)})")
-            case "github_reference":
-                references.append(_reference(item))
+                self._selections.append(attached_texts.selection(item))
+            case "file" | "directory":
+                path = self._cwd / (item.path or "")
+                self._files.append(f"* {item.path} ({attached_files.extent(item, path)})")
+                data = attached_files.shown(path) if item.type == "file" else None
+                if data is not None:
+                    return self._binary(item.display_name or path.name, data)
             case "blob":
-                blobs.append(_blob(item))
-            case _:
-                pass
-    parts = [*selections, text]
-    if files:
-        parts.append("<tagged_files>\n" + "\n".join(files) + "\n</tagged_files>")
-    if references:
-        parts.append("<github_references>\n" + "\n".join(references) + "\n</github_references>")
-    return "\n\n\n\n".join([*parts, *filter(None, blobs)])
+                return self._blob(item)
+            case "extension_context":
+                self._others.append(attached_texts.extension_context(item))
+            case kind if kind.startswith("github_"):
+                self._references.append(attached_texts.reference(item))
+            case kind:
+                self._others.append(f"An attachment of type {kind} can't be shown.")
+        return {}
 
-
-def _parse(attachment: Any) -> Attachment:
-    try:
-        return wire.convert(attachment, Attachment)
-    except InvalidParams as error:
-        raise InvalidParams(f"attachments: {error}") from error
-
-
-def _selection(item: Attachment) -> str:
-    where = item.display_name or item.file_path or "unknown"
-    if item.selection is not None:
-        first, last = item.selection.start.line + 1, item.selection.end.line + 1
-        where += f" (line {first})" if first == last else f" (lines {first}-{last})"
-    return (
-        "<ide_selection>\nThe user has the following text selected in their IDE. This may or may not be "
-        f"related to their request.\nFile: {where}\n```\n{item.text or ''}\n```\n</ide_selection>"
-    )
-
-
-def _extent(item: Attachment) -> str:
-    path = Path(item.path or "")
-    try:
-        if path.is_dir():
-            return f"{sum(1 for _ in path.iterdir())} items"
-        if path.stat().st_size > LARGEST_COUNTED:
-            return f"{path.stat().st_size} bytes"
-        with open_regular(path) as file:
-            data = file.read()
-    except OSError as error:
-        return f"can't be read: {error.strerror}"
-    lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-    if item.line_range is None:
-        return f"{lines} lines"
-    first, last = item.line_range.start, item.line_range.end
-    return f"line {first} of {lines} lines" if first == last else f"lines {first}-{last} of {lines} lines"
-
-
-def _reference(item: Attachment) -> str:
-    facts = "".join(f" [{fact}]" for fact in (item.reference_type, item.state) if fact)
-    return f"#{item.number} - {item.title}{facts} ({item.url})"
-
-
-def _blob(item: Attachment) -> str:
-    """A text is shown; a picture goes to the model as a picture; of the rest the model learns the name."""
-    name, kind = item.display_name or "unnamed", item.mime_type or "application/octet-stream"
-    if kind.startswith("image/"):
-        return ""
-    if kind.startswith("text/") or kind == "application/json":
+    def _blob(self, item: Attachment) -> Mapping[str, Any]:
+        name, kind = item.display_name or "unnamed", item.mime_type or "application/octet-stream"
         try:
             data = base64.b64decode(item.data or "", validate=True)
         except (binascii.Error, ValueError):
-            return f"The attachment {name} is not valid base64."
-        shown = data[:LARGEST_TEXT].decode("utf-8", "replace")
-        more = "\n[cut]" if len(data) > LARGEST_TEXT else ""
-        return f'<attachment name="{name}">\n{shown}{more}\n</attachment>'
-    return f"The attachment {name} ({kind}) can't be shown to this model."
+            self._others.append(f"The attachment {name} is not valid base64.")
+            return _omitted("asset_unavailable", 0)
+        if kind.startswith("text/") or kind in _TEXTS:
+            text = data[:LARGEST_TEXT].decode("utf-8", "replace")
+            more = "\n[cut]" if len(data) > LARGEST_TEXT else ""
+            self._others.append(f'<attachment name="{name}">\n{text}{more}\n</attachment>')
+            return {}
+        if kind.startswith("image/") or kind == media.PDF:
+            return self._binary(name, data, as_it_came=item.data, claimed=kind)
+        self._others.append(f"The attachment {name} ({kind}) can't be shown to this model.")
+        return {}
+
+    def _binary(
+        self, name: str, data: bytes, *, as_it_came: str | None = None, claimed: str | None = None
+    ) -> Mapping[str, Any]:
+        """A picture or a document, as it is sent to models from now on."""
+        try:
+            kind, fitting = self._fitting(data, claimed)
+        except InvalidParams as error:
+            self._others.append(f"The attachment {name} can't be shown: {error}.")
+            return _omitted("too_large", len(data))
+        if kind != media.PDF and not self._vision:
+            self._others.append(f"The attachment {name} is a picture, which this model can't see.")
+        if as_it_came is not None and fitting is data and kind == claimed:
+            return {}
+        encoded = base64.b64encode(fitting).decode()
+        return {"mimeType": kind, "byteLength": len(fitting), "data": encoded}
+
+    def _fitting(self, data: bytes, claimed: str | None) -> tuple[str, bytes]:
+        found = media.media_type(data[: media.HEAD])
+        if media.PDF not in (found, claimed):
+            fitting = pictures.fit(data, self._limits)
+            return fitting.mime_type, fitting.data
+        if found != media.PDF:
+            raise InvalidParams("it is no PDF")
+        if len(data) > LARGEST_DOCUMENT:
+            raise InvalidParams(f"it has {len(data)} bytes, and {LARGEST_DOCUMENT} are the most")
+        return media.PDF, data
+
+
+def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _omitted(reason: str, length: int) -> Mapping[str, Any]:
+    """How an attachment is logged without its data, in the wire's words."""
+    return {"data": None, "omittedReason": reason, "byteLength": length}

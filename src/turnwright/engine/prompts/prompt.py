@@ -2,12 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from turnwright.engine.answer_form import AnswerForm
 from turnwright.engine.autopilot import NUDGE
 from turnwright.engine.hooks import PromptSubmitted, PromptTransformed, SessionStarted
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.prompts import instructions
-from turnwright.engine.prompts.attachments import with_attachments
+from turnwright.engine.prompts.attachments import Attached, attach
 from turnwright.engine.prompts.system_prompt import (
     IDENTITY,
     assemble,
@@ -33,6 +35,7 @@ async def submit(s: "Session", prompt: Prompt, *, delivery: str) -> None:
     text = prompt.text or ""
     if prompt.response_schema is not None:
         s.run.form = AnswerForm(prompt.response_schema)
+    attached: Attached | None = None
     logged = False
     try:
         submitted = await s.hooks.notify("userPromptSubmitted", PromptSubmitted, s.cwd, {"prompt": text})
@@ -45,8 +48,8 @@ async def submit(s: "Session", prompt: Prompt, *, delivery: str) -> None:
         await prepare(s)
         if started.additional_context:
             log_user_message(s, "", transformed=started.additional_context, delivery="idle", source="hook")
-        said = await with_attachments(text, prompt.attachments)
-        whole = f"<current_datetime>{wire.now()}</current_datetime>\n\n{said}"
+        attached = await _attach(s, prompt)
+        whole = f"<current_datetime>{wire.now()}</current_datetime>\n\n{attached.around(text)}"
         if submitted.additional_context:
             whole += f"\n\n{submitted.additional_context}"
         if prompt.response_schema is not None and s.run.form is not None:
@@ -59,12 +62,29 @@ async def submit(s: "Session", prompt: Prompt, *, delivery: str) -> None:
             text,
             transformed=change.modified_transformed_prompt or whole,
             prompt=prompt,
+            attachments=attached.logged,
             delivery=delivery,
             source=prompt.source,
         )
     finally:
         if not logged:
-            log_user_message(s, text, prompt=prompt, delivery=delivery, source=prompt.source)
+            attached = attached or await _attach(s, prompt)
+            log_user_message(
+                s,
+                text,
+                transformed=attached.around(text) if attached.logged else None,
+                prompt=prompt,
+                attachments=attached.logged,
+                delivery=delivery,
+                source=prompt.source,
+            )
+
+
+async def _attach(s: "Session", prompt: Prompt) -> Attached:
+    """Read the attachments, to the end also when an abort comes: what is logged must be fit to be sent."""
+    with anyio.CancelScope(shield=True):
+        return await attach(prompt.attachments, s.cwd, s.choice.pictures, vision=s.choice.vision)
+    raise AssertionError("a shielded scope is not left early")
 
 
 def log_user_message(
@@ -74,6 +94,7 @@ def log_user_message(
     delivery: str,
     transformed: str | None = None,
     prompt: Prompt | None = None,
+    attachments: list[Any] | None = None,
     source: str | None = None,
 ) -> None:
     """Log a message in the user's place in the conversation."""
@@ -84,7 +105,7 @@ def log_user_message(
             transformed_content=transformed,
             source=source,
             message_id=prompt.message_id if prompt else wire.new_id(),
-            attachments=prompt.attachments if prompt else [],
+            attachments=attachments or [],
             agent_mode=s.run.mode,
             delivery=delivery,
             interaction_id=s.run.interaction_id,

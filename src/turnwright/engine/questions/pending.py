@@ -6,7 +6,7 @@ import anyio
 
 from turnwright.engine.prompts.prompt import prepare
 from turnwright.engine.tool_calls.external_tool import wait_for
-from turnwright.engine.tool_calls.tool_call import decode_arguments, finish, interrupted
+from turnwright.engine.tool_calls.tool_call import decode_arguments, finish, give, interrupted
 from turnwright.protocol.events.conversation import ToolRequest, TurnEnd
 from turnwright.protocol.events.questions import (
     ExternalToolCompleted,
@@ -92,7 +92,7 @@ async def _finish(
     tool = s.tools.find(request.name)
     if result.kind == "rejected" or (result.ok and tool is not None and tool.terminal):
         s.run.over = True
-    finish(s, request.tool_call_id, result)
+    await give(s, request.tool_call_id, result)
 
 
 async def _after_permission(s: "Session", request: ToolRequest, question: PermissionRequested) -> ToolResult:

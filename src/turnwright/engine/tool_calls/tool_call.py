@@ -7,6 +7,7 @@ import msgspec
 
 from turnwright.engine.hooks import HookFailed, PostToolUse, PreToolUse
 from turnwright.engine.permissions.permissions import ALLOWED
+from turnwright.engine.tool_calls.result_pictures import with_fit_pictures
 from turnwright.errors import InvalidParams, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Info
@@ -44,7 +45,13 @@ async def run_tool(s: "Session", call: ToolCall) -> None:
     except Exception:  # a tool's bug is the model's news, never the end of the run
         log.exception("tool %s failed", call.name)
         result = failure(f"Tool '{call.name}' failed with an internal error.")
-    finish(s, call.id, s.secrets.mask_result(result))
+    await give(s, call.id, result)
+
+
+async def give(s: "Session", call_id: str, result: ToolResult) -> None:
+    """Log what a call gave, in a form that can be sent to the model and kept."""
+    fit = await with_fit_pictures(result, s.choice.pictures)
+    finish(s, call_id, s.secrets.mask_result(fit))
 
 
 def finish(s: "Session", call_id: str, result: ToolResult) -> None:

@@ -122,7 +122,10 @@ class Reasoning(Data):
 
 @event("assistant.message")
 class AssistantMessage(Data):
-    """One whole reply of the model, with the calls it asks for."""
+    """One whole reply of the model, with the calls it asks for.
+
+    `citations` has the shape of `turnwright.protocol.citations`, in logs of others what they have there.
+    """
 
     message_id: str
     content: str
@@ -136,6 +139,7 @@ class AssistantMessage(Data):
     request_id: str | None = None
     api_call_id: str | None = None
     originating_message_id: str | None = None
+    citations: Any = None
     parent_tool_call_id: str | None = None
 
 

@@ -7,6 +7,7 @@ import msgspec
 from turnwright.engine.answer_form import check_schema
 from turnwright.engine.inbox import Prompt
 from turnwright.engine.lifecycle.suspend import suspend as put_to_rest
+from turnwright.engine.prompts.attachment_shapes import parse
 from turnwright.engine.session import Session
 from turnwright.errors import InvalidParams, RequestFailed, SessionNotFound
 from turnwright.protocol import wire
@@ -39,6 +40,7 @@ async def send(connection: "Connection", params: SendParams) -> dict[str, str]:
         session = connection.runtime.find(params.session_id)
     except SessionNotFound:
         raise SessionNotFound(f"Session not found for sessionId: {params.session_id}") from None
+    parse(params.attachments)  # a wrong one is refused now, and not when its turn has come
     if params.response_schema is not None:
         check_schema("responseSchema", params.response_schema)
     message_id = wire.new_id()

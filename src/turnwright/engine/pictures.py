@@ -1,0 +1,158 @@
+"""Pictures made fit for a model: upright, of a kind and a size that its API takes. Pillow loads at need."""
+
+import io
+import struct
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from turnwright.errors import InvalidParams
+from turnwright.protocol.media import HEAD, media_type, pixels
+from turnwright.providers.media_limits import PictureLimits
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes of a picture that is taken up at all."""
+
+MOST_PIXELS = 64_000_000
+"""A picture of more would take hundreds of megabytes once it is decoded, however small its file is."""
+
+SMALLEST_SIDE = 64
+SHRINK = 0.75
+QUALITY = 85
+"""Of JPEG, where the picture must be encoded anew: no difference that a model would see."""
+
+INSTALL = "pip install 'turnwright[images]'"
+
+_ORIENTATION = 0x0112
+_UPRIGHT = 1
+_FRAMES_ARE_ONE_PICTURE = "MPO"
+"""A JPEG of many cameras: the frames after the first are previews of it."""
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """A picture that can be sent."""
+
+    mime_type: str
+    data: bytes
+
+
+def fit(data: bytes, limits: PictureLimits) -> Picture:
+    """The picture itself where it fits, else one made of it. Raises InvalidParams that says why it can't be.
+
+    It is slow, and belongs in a thread.
+    """
+    kind = media_type(data[:HEAD])
+    if kind is None or not kind.startswith("image/"):
+        raise InvalidParams("it is no picture of a known kind")
+    if len(data) > LARGEST:
+        raise InvalidParams(f"it has {_megabytes(len(data))}, and {_megabytes(LARGEST)} are the most")
+    size = pixels(data[:HEAD])
+    if size is not None:
+        _refuse_bomb(*size)
+    fault = _fault(kind, len(data), size, limits)
+    if fault is None and _is_plain(kind, data):
+        return Picture(kind, data)
+    try:
+        return _remade(kind, data, limits)
+    except ImportError:
+        if fault is None:
+            return Picture(kind, data)
+        raise InvalidParams(f"{fault}; {INSTALL} lets it be made fit") from None
+
+
+def _fault(kind: str, length: int, size: tuple[int, int] | None, limits: PictureLimits) -> str | None:
+    if kind not in limits.media_types:
+        return f"this model does not take {kind}"
+    if length > limits.most_bytes:
+        return f"it has {_megabytes(length)}, and this model takes {_megabytes(limits.most_bytes)}"
+    if size is not None and max(size) > limits.longest_side:
+        return f"it has {size[0]}x{size[1]} pixels, and this model takes {limits.longest_side} a side"
+    return None
+
+
+def _is_plain(kind: str, data: bytes) -> bool:
+    """Whether a picture surely is one still picture, stored upright, and there to its end."""
+    match kind:
+        case "image/png":
+            return b"IEND" in data[-1024:]
+        case "image/jpeg":
+            return b"Exif\0\0" not in data[:HEAD] and b"\xff\xd9" in data[-1024:]
+        case "image/webp":
+            is_whole = len(data) >= 8 + int.from_bytes(data[4:8], "little")
+            return is_whole and (data[12:16] != b"VP8X" or not data[20] & 0b1010)  # Exif, animation
+        case _:
+            return False
+
+
+def _refuse_bomb(width: int, height: int) -> None:
+    if width * height > MOST_PIXELS:
+        raise InvalidParams(
+            f"it has {width}x{height} pixels, and {MOST_PIXELS // 1_000_000} million are the most"
+        )
+
+
+def _remade(kind: str, data: bytes, limits: PictureLimits) -> Picture:
+    """Decode and encode it as far as that is needed. Raises ImportError without Pillow."""
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    damaged = (
+        OSError,
+        ValueError,
+        SyntaxError,
+        EOFError,
+        OverflowError,
+        struct.error,
+        UnidentifiedImageError,
+        Image.DecompressionBombError,
+        Image.DecompressionBombWarning,
+    )
+    try:
+        with Image.open(io.BytesIO(data)) as opened:
+            _refuse_bomb(opened.width, opened.height)
+            is_still = opened.format == _FRAMES_ARE_ONE_PICTURE or getattr(opened, "n_frames", 1) == 1
+            is_upright = opened.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT
+            if is_still and is_upright and _fault(kind, len(data), opened.size, limits) is None:
+                opened.load()  # a request with a damaged picture would be refused, and so would all after it
+                return Picture(kind, data)
+            # A JPEG is decoded no larger than it must be.
+            opened.draft("RGB", (limits.longest_side, limits.longest_side))
+            upright = ImageOps.exif_transpose(opened)
+            return _encoded(upright, limits, is_photo=kind in ("image/jpeg", "image/heic"))
+    except damaged as error:
+        raise InvalidParams("it is damaged, or of a kind that can't be read") from error
+
+
+def _encoded(picture: "Image", limits: PictureLimits, *, is_photo: bool) -> Picture:
+    """As PNG, which loses nothing, or as JPEG where that is too large; smaller until it fits."""
+    has_alpha = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
+    current = picture.convert("RGBA" if has_alpha else "RGB")
+    current.thumbnail((limits.longest_side, limits.longest_side))
+    kinds = ["image/jpeg"] if is_photo else ["image/png", "image/jpeg"]
+    kinds = [kind for kind in kinds if kind in limits.media_types] or [limits.media_types[0]]
+    while True:
+        for kind in kinds:
+            data = _bytes(current, kind)
+            if len(data) <= limits.most_bytes:
+                return Picture(kind, data)
+        if max(current.size) <= SMALLEST_SIDE:
+            raise InvalidParams(f"it can't be made as small as {limits.most_bytes} bytes")
+        current.thumbnail((current.width * SHRINK, current.height * SHRINK))
+
+
+def _bytes(picture: "Image", kind: str) -> bytes:
+    from PIL import Image
+
+    file = io.BytesIO()
+    if kind == "image/jpeg" and picture.mode == "RGBA":
+        ground = Image.new("RGB", picture.size, "white")
+        ground.paste(picture, mask=picture.getchannel("A"))
+        picture = ground
+    picture.save(file, kind.removeprefix("image/"), quality=QUALITY)
+    return file.getvalue()
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 1e6:.1f} MB"
