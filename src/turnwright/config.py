@@ -213,7 +213,7 @@ def load(
     if environment.get(BASE_URL):
         table = None
     default = Chosen(table.models[0], str(file)) if table and table.models else None
-    endpoint = _endpoint(f"{file}, endpoints.{name}", table, environment)
+    endpoint = _endpoint(f"{file}, endpoints.{name}", name, table, environment)
     models = {name: told.facts(f"{file}: {_dotted('models', name)}") for name, told in user.models.items()}
     return Config(merged.layers, endpoint, default, merged.warnings, models)
 
@@ -295,7 +295,9 @@ def _endpoint_name(file: Path, user: UserFile, model: str | None) -> str | None:
     return listing[0]
 
 
-def _endpoint(source: str, table: EndpointTable | None, environment: Mapping[str, str]) -> Endpoint | None:
+def _endpoint(
+    source: str, name: str | None, table: EndpointTable | None, environment: Mapping[str, str]
+) -> Endpoint | None:
     url = environment.get(BASE_URL) or (table.base_url if table else None)
     if not url:
         return None
@@ -307,6 +309,7 @@ def _endpoint(source: str, table: EndpointTable | None, environment: Mapping[str
         "wireApi": environment.get(WIRE_API) or (table.wire_api if table else "completions"),
     }
     if table is not None:
+        values["name"] = name  # by which messages about its failures call it
         values["headers"] = table.headers
         values["maxPromptTokens"] = table.max_prompt_tokens
         values["maxOutputTokens"] = table.max_output_tokens

@@ -6,6 +6,8 @@ import pytest
 
 from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, results, scene, turns
+from turnwright.engine.cut_off import MOST, OF_A_CALL, OF_ALL
+from turnwright.engine.loop import EMPTY_REPLIES
 from turnwright.protocol.events.conversation import TurnEnd, TurnRetry
 from turnwright.protocol.events.session import SessionError, Warned
 from turnwright.protocol.wire import Json
@@ -76,7 +78,7 @@ def half_a_call(finish: str | None) -> bytes:
         "index": 0,
         "id": "cut",
         "type": "function",
-        "function": {"name": "create", "arguments": '{"path":"a","new'},
+        "function": {"name": "edit", "arguments": '{"path":"a","new'},
     }
     choice: Json = {"index": 0, "delta": {"tool_calls": [made]}, "finish_reason": finish}
     return event({"choices": [choice]})
@@ -114,9 +116,43 @@ async def test_a_call_cut_off_by_the_output_limit_never_runs_and_the_model_hears
 ) -> None:
     """B33"""
     at, server = await through_http(tmp_path, [Send([half_a_call("length")]), reply_with("shorter")])
-    assert not any(done.success for done in at.completions().values())
-    assert not (tmp_path / "a").exists()
+    assert at.client.count("tool.execution_start") == 0
+    assert at.all(TurnRetry) == []
+    assert [warned.warning_type for warned in at.all(Warned)] == ["output_limit"]
     assert len(server.requests) == 2
+    told = server.requests[1]["messages"][-1]
+    assert (told["role"], told["content"]) == ("user", OF_A_CALL.format("edit"))
+
+
+async def test_a_whole_call_before_one_that_the_output_limit_cut_is_run_and_the_model_hears_of_the_other(
+    tmp_path: Path,
+) -> None:
+    """B33"""
+    whole: Json = {
+        "index": 1,
+        "id": "whole",
+        "type": "function",
+        "function": {"name": "view", "arguments": "{}"},
+    }
+    both = [
+        event({"choices": [{"index": 0, "delta": {"tool_calls": [whole]}, "finish_reason": None}]}),
+        half_a_call("length"),
+    ]
+    _, server = await through_http(tmp_path, [Send(both), reply_with("shorter")])
+    roles = [message["role"] for message in server.requests[1]["messages"]][-3:]
+    assert roles == ["assistant", "tool", "user"]
+    assert server.requests[1]["messages"][-1]["content"] == OF_A_CALL.format("edit")
+
+
+async def test_a_model_that_spends_its_whole_output_on_thinking_is_told_and_not_for_ever(
+    tmp_path: Path,
+) -> None:
+    nothing = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]})
+    at, server = await through_http(tmp_path, [Send([nothing])] * 20)
+    assert at.said().count(OF_ALL) == MOST
+    assert len(server.requests) == 1 + MOST + EMPTY_REPLIES
+    assert at.all(Warned)[-1] == Warned("empty_reply", "The model's reply was empty (length).")
+    assert at.client.types[-2] == "session.idle"
 
 
 async def test_a_short_rate_limit_is_waited_for_and_each_request_is_a_turn(tmp_path: Path) -> None:

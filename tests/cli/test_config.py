@@ -119,6 +119,7 @@ def test_the_endpoint_is_the_one_that_lists_the_model(home: Path) -> None:
     assert configured.endpoint is not None
     assert configured.endpoint.options == ProviderOptions(
         "http://attic.example/v1",
+        name="attic",
         wire_api="responses",
         api_key="attic-key",
         headers={"x-team": "blue"},

@@ -155,6 +155,23 @@ async def test_a_failed_run_is_status_1_and_says_why(folder: Path) -> None:
     assert "this model is asleep" in found["error"]["message"]
 
 
+async def test_a_refused_key_is_named_by_its_endpoint_and_by_where_it_is_from(
+    folder: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "copilot-home" / "turnwright" / "config.toml"
+    file.parent.mkdir(parents=True)
+    async with ChatServer([], api_key="the-right-key") as server:
+        file.write_text(
+            f'[endpoints.work]\nbase_url = "{server.base_url}"\napi_key_env = "WORK_KEY"\nmodels = ["m"]\n'
+        )
+        done = await turnwright("-p", "hi", cwd=folder, environment={"WORK_KEY": "sk-of-last-year"})
+    host = server.base_url.removeprefix("http://").removesuffix("/v1")
+    assert done.status == 1
+    assert done.err.startswith(f"turnwright: the API key of provider work at {host} was refused (401)")
+    assert done.err.endswith(" (the key is from WORK_KEY)\n")
+    assert "sk-of-last-year" not in done.err
+
+
 async def test_without_an_endpoint_three_lines_say_how_to_set_one(folder: Path, tmp_path: Path) -> None:
     done = await turnwright("-p", "hi", cwd=folder)
     lines = done.err.splitlines()

@@ -20,7 +20,7 @@ from turnwright.protocol.envelope import parse
 from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart
 from turnwright.protocol.events.conversation import AssistantMessage, TurnEnd, TurnStart
 from turnwright.protocol.messages import Message, Reply, ToolOutput, Usage, User
-from turnwright.protocol.options import InfiniteSessions, SessionOptions
+from turnwright.protocol.options import InfiniteSessions, SessionOptions, SystemMessageOptions
 from turnwright.providers.base import ModelInfo, ModelRequest
 from turnwright.providers.scripted import Scripted, calls, check_history, text
 from turnwright.server.methods.history import CompactParams, compact
@@ -251,6 +251,31 @@ async def test_a_window_that_the_prompt_alone_fills_is_not_summarised_for_ever(t
             await at.prompt(f"prompt {number}")
         assert len(at.all(CompactionComplete)) <= 1
         assert at.client.count("session.error") == 0
+
+
+async def test_a_run_with_tools_under_a_prompt_that_nearly_fills_the_window_is_summarised_once_at_most(
+    tmp_path: Path,
+) -> None:
+    """B38: a window of 1000 tokens, a system prompt of 900, a threshold of 0.8."""
+    model = Talker(first=[calls(("a", "ok", "{}")), text("done")])
+    limits = InfiniteSessions(background_compaction_threshold=0.8)
+    prompt = SystemMessageOptions("replace", "x" * 3600)
+    tools = app_tools("ok")
+    async with Conversation(
+        tmp_path,
+        model,
+        1000,
+        system_message=prompt,
+        tools=tools,
+        available_tools=["ok"],
+        infinite_sessions=limits,
+    ) as at:
+        await at.prompt("go")
+        sizes = at.session.context_sizes()
+        assert sizes.system >= 900
+        assert len(at.all(CompactionStart)) <= 1
+        assert at.client.count("session.error") == 0
+        assert at.all(AssistantMessage)[-1].content == "done"
 
 
 async def test_a_request_that_is_too_long_is_summarised_once_and_sent_again(tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ async def test_half_a_call_is_left_out_when_the_output_limit_cut_it() -> None:
     half = delta(tool_calls=[piece("edit", '{"path":"a","new', index=1, id="x")])
     async with ChatServer([send_events(whole, half, delta(finish="length"))]) as server:
         reply = await ask(server)
-    assert reply == Reply("Editing.", (ToolCall("v", "view", "{}"),), finish_reason="length")
+    assert reply == Reply("Editing.", (ToolCall("v", "view", "{}"),), finish_reason="length", cut_call="edit")
 
 
 @pytest.mark.parametrize(

@@ -174,9 +174,13 @@ class Run:
             case _:
                 pass
         if failure and self._signal is None:
-            tell(f"turnwright: {failure}")
+            tell(f"turnwright: {failure}{self._about_key(failure)}")
         if sys.stderr.isatty():
             tell(f"{self._outcome.summary(seconds)} · session {session_id}")
+
+    def _about_key(self, failure: SessionFailed) -> str:
+        refused = failure.error_type in ("authentication", "authorization")
+        return f" (the key is from {self._task.key_source})" if refused and self._task.key_source else ""
 
 
 def _status(failure: SessionFailed | None) -> int:

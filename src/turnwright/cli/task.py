@@ -20,13 +20,17 @@ T = TypeVar("T")
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """One prompt; `resumed` is the id of the session to go on with. None is left to the runtime."""
+    """One prompt; `resumed` is the id of the session to go on with. None is left to the runtime.
+
+    `key_source` says where the provider's key was found, in words that hold no secret.
+    """
 
     prompt: str
     schema: dict[str, Any] | None
     folder: Path
     resumed: str | None
     provider: ProviderOptions | None
+    key_source: str | None
     model: str | None
     mode: Mode | None
     reasoning_effort: str | None
@@ -81,6 +85,7 @@ def settle(given: Namespace, prompt: str, settings: Settings, schema: dict[str, 
         folder=folder,
         resumed=resumed,
         provider=endpoint.options if endpoint else None,
+        key_source=endpoint.key_source if endpoint else None,
         model=chosen,
         mode=given.mode if resumed else _value(configured.mode),
         reasoning_effort=_value(configured.reasoning_effort),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.lowlevel
 
-from turnwright.engine import retry, session_limits
+from turnwright.engine import cut_off, retry, session_limits
 from turnwright.engine.answer_form import AnswerForm
 from turnwright.engine.auto_mode import switch_to_auto
 from turnwright.engine.hooks import AgentStop, Noted
@@ -177,12 +177,17 @@ async def conclude(s: "Session", failed: SessionError | None) -> None:
 async def reliable_turn(s: "Session") -> bool:
     """A turn, and further ones while the model's server says that another try may help."""
     attempt = empty = 0
+    failed_at: float | None = None
     while True:
         attempt += 1
         try:
             reply = await turn(s)
         except ProviderError as error:
-            pause = 0.0 if await make_room(s, error) else retry.delay(error, attempt, wire.chance)
+            now = anyio.current_time()
+            failed_at = now if failed_at is None else failed_at
+            pause = retry.delay(error, attempt, now - failed_at, wire.chance)
+            if await make_room(s, error):
+                pause = 0.0
             if pause is None and s.run.form and s.run.form.was_refused(error):
                 pause = 0.0
             if pause is None and await switch_to_auto(s, error):
@@ -192,6 +197,8 @@ async def reliable_turn(s: "Session") -> bool:
             s.emit(TurnRetry(s.run.turn_id, s.model, error.kind))
             await anyio.sleep(pause)
             continue
+        if cut_off.tell_model(s, reply):
+            return True
         if reply.content or reply.tool_calls or s.run.over:
             return bool(reply.tool_calls)
         empty += 1

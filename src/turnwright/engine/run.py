@@ -26,6 +26,7 @@ class Run:
         self.form: AnswerForm | None = None
         self.called_tools = False
         self.made_room = False
+        self.cut_off = 0
         self.autopilot = Autopilot(limits)
         self.stop_blocks = 0
         self._turns = 0

@@ -65,8 +65,8 @@ class ChatReply:
     def reply(self, *, taken: set[str], provider_call_id: str | None) -> Reply:
         """Return the whole; a call whose id is missing, or is in `taken` or used twice, gets a new one."""
         calls = sorted(self._calls, key=lambda call: call.choice)
-        if self._finish in CUT_SHORT:
-            calls = [call for call in calls if is_json(call.arguments)]
+        halves = [call for call in calls if self._finish in CUT_SHORT and not is_json(call.arguments)]
+        calls = [call for call in calls if call not in halves]
         finish = "tool_calls" if calls and self._finish not in CUT_SHORT else self._finish
         return Reply(
             content="".join(self._text),
@@ -77,6 +77,7 @@ class ChatReply:
             model=self._model,
             api_call_id=self._id,
             provider_call_id=provider_call_id,
+            cut_call=halves[-1].name if halves else None,
         )
 
     def _take(self, choice: dict[str, Json], position: int) -> None:

@@ -74,9 +74,10 @@ def _error(
 ) -> ProviderError:
     kind = _kind(status, said, code)
     retryable = kind == "rate_limit" or status in (408, 409, 425) or _is_server_fault(status, kind, code)
+    waitable = retryable or kind == "quota"
     wait = _retry_after(headers)
     return ProviderError(
-        endpoint.mask(_sentence(endpoint, status, kind, said) + _reset(kind, wait)),
+        endpoint.mask(_sentence(endpoint, status, kind, said) + (_reset(wait) if waitable else "")),
         kind=kind,
         status=status,
         retryable=retryable,
@@ -140,9 +141,9 @@ def _sentence(endpoint: Endpoint, status: int | None, kind: ProviderErrorKind, s
     return f"{claim}: {words}" if words else claim
 
 
-def _reset(kind: ProviderErrorKind, wait: float | None) -> str:
+def _reset(wait: float | None) -> str:
     """When a limit that lasts is over, as the end of a sentence; a short wait is not worth telling."""
-    if wait is None or wait < _WORTH_TELLING or kind not in ("rate_limit", "quota"):
+    if wait is None or wait < _WORTH_TELLING:
         return ""
     until = datetime.fromtimestamp(time.time() + wait, UTC).isoformat(timespec="minutes")
     return f" (until {until.removesuffix('+00:00')} UTC)"

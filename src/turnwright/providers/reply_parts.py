@@ -47,7 +47,8 @@ def reply_of(parts: Sequence[Part], rest: Reply, *, source: str, taken: set[str]
     `source` names the API and the model: nobody else is sent the parts that are its own. A call whose id is
     missing, or is in `taken` or used twice, gets a new one.
     """
-    whole = [part for part in parts if not _is_half(part, rest.finish_reason)]
+    halves = [part for part in parts if isinstance(part, ToolCall) and _is_half(part, rest.finish_reason)]
+    whole = [part for part in parts if part not in halves]
     calls = with_unique_ids((part for part in whole if isinstance(part, ToolCall)), taken)
     called = bool(calls) and rest.finish_reason not in CUT_SHORT
     return msgspec.structs.replace(
@@ -56,6 +57,7 @@ def reply_of(parts: Sequence[Part], rest: Reply, *, source: str, taken: set[str]
         tool_calls=calls,
         finish_reason="tool_calls" if called else rest.finish_reason,
         reasoning_data=_kept(whole, source),
+        cut_call=halves[-1].name if halves else None,
     )
 
 
@@ -75,8 +77,8 @@ def parts_of(message: Assistant, source: str) -> Iterator[Part]:
     yield from calls
 
 
-def _is_half(part: Part, finish: FinishReason) -> bool:
-    return finish in CUT_SHORT and isinstance(part, ToolCall) and not is_json(part.arguments)
+def _is_half(call: ToolCall, finish: FinishReason) -> bool:
+    return finish in CUT_SHORT and not is_json(call.arguments)
 
 
 def _kept(parts: Iterable[Part], source: str) -> str | None:

@@ -22,7 +22,7 @@ PROMPTS_START = (
     "You were originally given instructions from a user over one or more turns. Here were the user messages:"
 )
 INTERRUPTED = "The execution of this tool, or a previous tool was interrupted."
-OF_THE_RUNTIME = frozenset({"autopilot", "hook", "response_schema"})
+OF_THE_RUNTIME = frozenset({"autopilot", "hook", "output_limit", "response_schema"})
 """Sources of messages that stand in the user's place, and that no user wrote."""
 
 
