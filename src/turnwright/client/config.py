@@ -44,6 +44,7 @@ class SessionConfig(TypedDict, total=False):
     autopilot: AutopilotLimits
     infinite_sessions: InfiniteSessions | None
     enable_citations: bool
+    enable_file_change_tracking: bool
     on_permission: PermissionHandler | None
     on_user_input: UserInputHandler | None
     on_exit_plan: PlanHandler | None
@@ -70,6 +71,7 @@ _PLAIN = (
     "client_name",
     "infinite_sessions",
     "enable_citations",
+    "enable_file_change_tracking",
 )
 _LISTS = ("available_tools", "excluded_tools", "allow_tools", "deny_tools")
 

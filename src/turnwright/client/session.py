@@ -19,6 +19,7 @@ from turnwright.protocol.envelope import Event, parse
 from turnwright.protocol.events import Data
 from turnwright.protocol.events.conversation import AssistantMessage
 from turnwright.protocol.events.session import Mode, ModeChanged
+from turnwright.protocol.rewind import RewindPoints, RewindPreview, RewindResult
 from turnwright.protocol.wire import Wire
 
 D = TypeVar("D", bound=Data)
@@ -174,6 +175,30 @@ class Session:
         """The events of the session's log, oldest first."""
         found = await self._call("session.getMessages", _Log)
         return [parse(bytes(event)) for event in found.events]
+
+    async def rewind_points(self) -> RewindPoints:
+        """The prompts that the session can go back to, oldest first."""
+        return await self._call("session.history.listRewindPoints", RewindPoints)
+
+    async def preview_rewind(self, event_id: str) -> RewindPreview:
+        """What going back to before a prompt would do to files."""
+        return await self._call("session.history.previewRewind", RewindPreview, eventId=event_id)
+
+    async def rewind(
+        self, event_id: str, *, files: bool = True, overwrite_modified: bool = False
+    ) -> RewindResult:
+        """Go back to before a prompt: the conversation, and with `files` what tools changed in files since.
+
+        Files that somebody else has changed since are left alone, unless `overwrite_modified`. What went
+        wrong is in the result.
+        """
+        return await self._call(
+            "session.history.rewind",
+            RewindResult,
+            eventId=event_id,
+            mode="conversation-and-files" if files else "conversation",
+            overwriteModified=overwrite_modified,
+        )
 
     async def usage(self) -> SessionUsage:
         """Requests, tokens and money so far, by model."""

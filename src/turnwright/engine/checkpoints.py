@@ -39,6 +39,13 @@ def read(folder: Path, number: int) -> str | None:
     return None if path is None else path.read_text("utf-8", "replace")
 
 
+def prune(folder: Path, newest: int) -> None:
+    """Remove the checkpoints after one, as the log tells nothing of them any more. Raises OSError."""
+    for checkpoint, path in list(_all(folder)):
+        if checkpoint.number > newest:
+            path.unlink(missing_ok=True)
+
+
 def _all(folder: Path) -> Iterator[tuple[Checkpoint, Path]]:
     if not (folder / "checkpoints").is_dir():
         return

@@ -131,6 +131,7 @@ class Runtime:
                         reasoning_effort=options.reasoning_effort,
                         session_limits=options.session_limits,
                         client_name=options.client_name,
+                        file_change_tracking=options.enable_file_change_tracking or None,
                     )
                 )
                 if options.mode:
@@ -184,10 +185,10 @@ class Runtime:
         continues = options.continue_pending_work
         if not live and not continues:
             repair(session)
-        if session.journal.damage is not None and not live:
-            session.emit(Warned("log_damaged", str(session.journal.damage)), ephemeral=True)
-        if session.journal.altered is not None and not live:
-            session.emit(Warned("log_altered", str(session.journal.altered)), ephemeral=True)
+        faults = {"log_damaged": session.journal.damage, "log_altered": session.journal.altered}
+        for kind, fault in faults.items():
+            if fault is not None and not live:
+                session.emit(Warned(kind, str(fault)), ephemeral=True)
         session.emit(CustomAgentsUpdated([], [], []))
         session.emit(
             SessionResume(
@@ -203,6 +204,7 @@ class Runtime:
                 selected_model=state.model,
                 reasoning_effort=state.reasoning_effort,
                 session_limits=options.session_limits,
+                file_change_tracking=(options.enable_file_change_tracking and not state.prompts) or None,
             )
         )
         if not live and continues and state.open_calls:

@@ -30,6 +30,7 @@ from turnwright.engine.prompts.instructions import InstructionSource
 from turnwright.engine.prompts.instructions import find as find_instructions
 from turnwright.engine.questions.asking import Asking
 from turnwright.engine.questions.questions import Questions
+from turnwright.engine.rewind.capture import Capture
 from turnwright.engine.run import Run
 from turnwright.engine.secrets import Secrets
 from turnwright.engine.tool_calls.offer import Offer
@@ -116,6 +117,7 @@ class Session:
         self.background: TaskGroup | None = None
         self.commands = Commands(self)
         self.feed = EventFeed(journal)
+        self.capture = Capture(self)
         self.interests: dict[str, str] = {}
         self.choice = ModelChoice(self, endpoints, options.model or journal.state.model)
         if options.reasoning_effort is None and self.choice.wanted == journal.state.model:
@@ -270,6 +272,7 @@ class Session:
             lambda partial: self.emit(ToolPartial(call_id, self.secrets.mask(partial))) and None,
             self._environment_of_tools(),
             self.secrets.values,
+            self.capture.preserve,
         )
 
     def _environment_of_tools(self) -> dict[str, str]:

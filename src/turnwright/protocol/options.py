@@ -147,6 +147,7 @@ class SessionOptions(Wire):
     autopilot: AutopilotLimits = msgspec.field(default_factory=AutopilotLimits)
     session_limits: SessionLimits | None = None
     enable_citations: bool | None = None
+    enable_file_change_tracking: bool | None = None
     continue_pending_work: bool | None = None
     disable_resume: bool = False
     ephemeral: bool = False

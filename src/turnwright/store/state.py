@@ -49,6 +49,7 @@ class State:
         self.mode: Mode = "interactive"
         self.name: str | None = None
         self.title: str | None = None
+        self.tracks_files = False
         self.prompts = 0
         self.turns = 0
         self.compactions = 0
@@ -126,11 +127,13 @@ def _start(s: State, data: SessionStart) -> None:
     s.model = data.selected_model
     s.reasoning_effort = data.reasoning_effort
     s.limits = data.session_limits
+    s.tracks_files = bool(data.file_change_tracking)
 
 
 def _resume(s: State, data: SessionResume) -> None:
     s.context = data.context
     s.limits = data.session_limits or s.limits
+    s.tracks_files = s.tracks_files or bool(data.file_change_tracking)
 
 
 def _limited(s: State, data: SessionLimitsChanged) -> None:

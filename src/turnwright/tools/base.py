@@ -56,12 +56,33 @@ class Progress(Protocol):
     def __call__(self, partial: str, /) -> None: ...
 
 
+class FileChange(msgspec.Struct, frozen=True):
+    """What a tool is about to do to a file: `before` is None where there is none."""
+
+    path: Path
+    before: bytes | None
+    after: bytes
+    lines_added: int
+    lines_removed: int
+
+
+class Preserve(Protocol):
+    """Keeps what a file is, in the thread that is about to change it. Raises StoreError: then it must not."""
+
+    def __call__(self, change: FileChange, /) -> None: ...
+
+
+def forget(change: FileChange) -> None:
+    """Keep nothing."""
+
+
 class Call(msgspec.Struct, frozen=True):
     """One call with everything that a tool may know of its surroundings.
 
     `cwd` is the session's working directory (resolved). `overflow` is a folder, made when needed, for
     files that hold output too large for the model. `progress` shows partial output. `env` is the
     environment for child processes. `secrets` must be masked in any file that a tool leaves in `overflow`.
+    A tool that changes a file itself tells `preserve` right before.
     """
 
     id: str
@@ -71,6 +92,7 @@ class Call(msgspec.Struct, frozen=True):
     progress: Progress
     env: Mapping[str, str]
     secrets: tuple[str, ...] = ()
+    preserve: Preserve = forget
 
 
 class Tool(Protocol):

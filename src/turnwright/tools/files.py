@@ -1,5 +1,6 @@
 """The tools that write files: `create` and `edit`."""
 
+import os
 import re
 import threading
 from typing import Annotated
@@ -12,8 +13,11 @@ from turnwright.protocol.messages import ToolDefinition
 from turnwright.protocol.permissions import Write
 from turnwright.protocol.wire import clean, convert
 from turnwright.tools import diff, text_file
-from turnwright.tools.base import Call, FileEdit, ToolResult, failure
+from turnwright.tools.base import Call, FileChange, FileEdit, Preserve, ToolResult, failure
 from turnwright.tools.paths import PATH_SCHEMA, Location, locate
+
+TRACKED = frozenset({"create", "edit"})
+"""The tools whose changes of files can be taken back: they tell `Call.preserve` of each."""
 
 EDIT_LIMIT = 32 * 1024 * 1024
 """Bytes of the largest file that is edited, as its content is held in memory."""
@@ -61,19 +65,23 @@ class Create:
         """Write it, in a thread."""
         arguments = convert(call.arguments, CreateArguments)
         location = locate(call.cwd, arguments.path)
-        return await anyio.to_thread.run_sync(_create, location, clean(arguments.file_text))
+        return await anyio.to_thread.run_sync(_create, location, clean(arguments.file_text), call.preserve)
 
 
-def _create(location: Location, content: str) -> ToolResult:
+def _create(location: Location, content: str, preserve: Preserve) -> ToolResult:
     if location.escapes:
         return failure(location.refusal)
+    exists = f"Path {location.shown} already exists. Use edit to change an existing file."
+    data, change = content.encode(), diff.created(str(location.real), content)
     try:
-        text_file.create(location.real, content.encode())
+        if os.path.lexists(location.real):
+            return failure(exists)
+        preserve(FileChange(location.real, None, data, change.added, change.removed))
+        text_file.create(location.real, data)
     except FileExistsError:
-        return failure(f"Path {location.shown} already exists. Use edit to change an existing file.")
+        return failure(exists)
     except OSError as error:
         return failure(location.explain("create", error))
-    change = diff.created(str(location.real), content)
     return ToolResult(
         f"Created file {location.shown} with {len(content)} characters",
         detail=change.text,
@@ -133,7 +141,8 @@ class Edit:
     async def run(self, call: Call) -> ToolResult:
         """Read the file again and change it, in a thread."""
         arguments = convert(call.arguments, EditArguments)
-        return await anyio.to_thread.run_sync(_edit, locate(call.cwd, arguments.path), arguments)
+        location = locate(call.cwd, arguments.path)
+        return await anyio.to_thread.run_sync(_edit, location, arguments, call.preserve)
 
 
 _editing = threading.Lock()
@@ -144,16 +153,18 @@ class _CannotEdit(Exception):
     """The text is for the model."""
 
 
-def _edit(location: Location, arguments: EditArguments) -> ToolResult:
+def _edit(location: Location, arguments: EditArguments, preserve: Preserve) -> ToolResult:
     try:
         with _editing:
             before, after = _edited(location, arguments)
-            text_file.replace(location.real, after.encode(errors="surrogateescape"))
+            change = diff.updated(str(location.real), before, after)
+            old, new = (text.encode(errors="surrogateescape") for text in (before, after))
+            preserve(FileChange(location.real, old, new, change.added, change.removed))
+            text_file.replace(location.real, new)
     except _CannotEdit as error:
         return failure(str(error))
     except OSError as error:
         return failure(location.explain("write", error))
-    change = diff.updated(str(location.real), before, after)
     return ToolResult(
         f"File {location.shown} updated with changes.",
         detail=change.text,

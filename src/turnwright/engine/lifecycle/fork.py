@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from turnwright.engine.journal.journal import Journal
 from turnwright.engine.lifecycle import summary
 from turnwright.engine.lifecycle.workspace import WorkspaceFile
+from turnwright.engine.rewind.kept_files import KeptFiles
+from turnwright.engine.rewind.points import needed
 from turnwright.errors import InvalidParams, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event, countable, parse
@@ -36,7 +38,7 @@ def fork(
                 journal.emit(Renamed(name))
             elif title := journal.state.name or journal.state.title:
                 journal.emit(TitleChanged(f"{title} (fork)"), ephemeral=False)
-        _copy_files(store.folder(session_id), store.folder(fork_id))
+        _copy_files(store.folder(session_id), store.folder(fork_id), needed(kept))
         WorkspaceFile(store.folder(fork_id), fork_id).write(journal.state)
         return summary.metadata(fork_id, journal.state)
     except TurnwrightError:
@@ -67,8 +69,9 @@ def _started(event: Event, session_id: str) -> Event:
     return parse(countable(event.type, wire.encode(envelope)))
 
 
-def _copy_files(source: Path, target: Path) -> None:
+def _copy_files(source: Path, target: Path, contents: set[str]) -> None:
     try:
+        KeptFiles(source).hand_down(contents, KeptFiles(target))
         if (source / "files").is_dir():
             shutil.copytree(source / "files", target / "files", dirs_exist_ok=True)
         if (source / "plan.md").is_file():

@@ -1,6 +1,15 @@
 """Event types, one module for each family, and the table of them all."""
 
-from turnwright.protocol.events import commands, compaction, conversation, limits, questions, session, tools
+from turnwright.protocol.events import (
+    commands,
+    compaction,
+    conversation,
+    files,
+    limits,
+    questions,
+    session,
+    tools,
+)
 from turnwright.protocol.events.base import EVENTS, Data
 
 __all__ = [
@@ -9,6 +18,7 @@ __all__ = [
     "commands",
     "compaction",
     "conversation",
+    "files",
     "limits",
     "questions",
     "session",

@@ -24,7 +24,10 @@ class Context(Wire):
 
 @event("session.start")
 class SessionStart(Data):
-    """The first event of every log; `version` is the log format's."""
+    """The first event of every log; `version` is the log format's.
+
+    With `file_change_tracking`, what tools change in files is kept track of from here on.
+    """
 
     session_id: str
     version: int
@@ -39,11 +42,15 @@ class SessionStart(Data):
     reasoning_effort: str | None = None
     session_limits: SessionLimits | None = None
     client_name: str | None = None
+    file_change_tracking: bool | None = None
 
 
 @event("session.resume")
 class SessionResume(Data):
-    """A client took the session up again; counts are of the log before this event."""
+    """A client took the session up again; counts are of the log before this event.
+
+    With `file_change_tracking`, what tools change in files is kept track of from here on.
+    """
 
     resume_time: str
     event_count: int
@@ -57,6 +64,7 @@ class SessionResume(Data):
     selected_model: str | None = None
     reasoning_effort: str | None = None
     session_limits: SessionLimits | None = None
+    file_change_tracking: bool | None = None
 
 
 @event("session.model_change")

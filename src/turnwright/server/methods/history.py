@@ -1,9 +1,12 @@
-"""What was said, shortened: truncate, compact."""
+"""What was said, shortened: truncate, rewind, compact."""
 
 from typing import Any
 
-from turnwright.engine.lifecycle.rewind import truncate as cut
+from turnwright.engine import checkpoints
+from turnwright.engine.rewind import rewind as going_back
+from turnwright.engine.rewind.truncate import truncate as cut
 from turnwright.engine.session import Session
+from turnwright.protocol.rewind import RewindMode, RewindPoints, RewindPreview, RewindResult
 from turnwright.server.methods.base import Methods, SessionParams
 
 methods = Methods()
@@ -19,7 +22,45 @@ class TruncateParams(SessionParams):
 @methods.session("session.history.truncate", TruncateParams)
 async def truncate(session: Session, params: TruncateParams) -> dict[str, Any]:
     """Cut the log off just before an event."""
-    return {"eventsRemoved": cut(session, params.event_id), "checkpointCleanupFailed": False}
+    removed = {"eventsRemoved": cut(session, params.event_id)}
+    try:
+        checkpoints.prune(session.folder, session.journal.state.compactions)
+    except OSError as error:
+        return {**removed, "checkpointCleanupFailed": True, "checkpointCleanupError": error.strerror}
+    return {**removed, "checkpointCleanupFailed": False}
+
+
+@methods.session("session.history.listRewindPoints", SessionParams)
+async def list_rewind_points(session: Session, params: SessionParams) -> RewindPoints:
+    """The prompts that the session can go back to, oldest first."""
+    return going_back.rewind_points(session)
+
+
+class PreviewParams(SessionParams):
+    """The prompt to go back to: its event is the first to go."""
+
+    event_id: str
+
+
+@methods.session("session.history.previewRewind", PreviewParams)
+async def preview_rewind(session: Session, params: PreviewParams) -> RewindPreview:
+    """What going back would do to files, and which were changed by others since."""
+    return await going_back.preview(session, params.event_id)
+
+
+class RewindParams(PreviewParams):
+    """How far to go back, with or without the files; `overwrite_modified` takes back others' changes too."""
+
+    mode: RewindMode
+    overwrite_modified: bool = False
+
+
+@methods.session("session.history.rewind", RewindParams)
+async def rewind(session: Session, params: RewindParams) -> RewindResult:
+    """Go back to before a prompt: first the files that tools changed since, then the conversation."""
+    return await going_back.rewind(
+        session, params.event_id, params.mode, overwrite_modified=params.overwrite_modified
+    )
 
 
 class CompactParams(SessionParams):
