@@ -56,6 +56,10 @@ class AnswerUnfit(TurnwrightError):
     """A model's final answer didn't come to fit the schema that was asked for."""
 
 
+class GitError(TurnwrightError):
+    """Git is missing, or can't tell what it was asked."""
+
+
 ProviderErrorKind = Literal[
     "authentication", "authorization", "quota", "rate_limit", "context_limit", "query", "connection"
 ]

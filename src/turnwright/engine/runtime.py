@@ -30,7 +30,7 @@ from turnwright.engine.session import Session
 from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
-from turnwright.protocol.events.session import CustomAgentsUpdated, SessionResume, SessionStart, Warned
+from turnwright.protocol.events.session import CustomAgentsUpdated, SessionStart, Warned
 from turnwright.protocol.identity import Identity
 from turnwright.protocol.options import Durability, SessionOptions
 from turnwright.store.base import EventLog, EventStore, check_session_id
@@ -185,28 +185,17 @@ class Runtime:
         continues = options.continue_pending_work
         if not live and not continues:
             repair(session)
-        faults = {"log_damaged": session.journal.damage, "log_altered": session.journal.altered}
-        for kind, fault in faults.items():
+        for kind, fault in (
+            ("log_damaged", session.journal.damage),
+            ("log_altered", session.journal.altered),
+        ):
             if fault is not None and not live:
                 session.emit(Warned(kind, str(fault)), ephemeral=True)
         session.emit(CustomAgentsUpdated([], [], []))
-        session.emit(
-            SessionResume(
-                wire.now(),
-                state.events,
-                context_tier=None,
-                context=context_of(session.cwd),
-                already_in_use=False,
-                remote_steerable=False,
-                session_was_active=was_active,
-                continue_pending_work=bool(continues),
-                events_file_size_bytes=session.journal.log.size,
-                selected_model=state.model,
-                reasoning_effort=state.reasoning_effort,
-                session_limits=options.session_limits,
-                file_change_tracking=(options.enable_file_change_tracking and not state.prompts) or None,
-            )
+        resumed = summary.resumed(
+            state, options, size=session.journal.log.size, cwd=session.cwd, was_active=was_active
         )
+        session.emit(resumed)
         if not live and continues and state.open_calls:
             session.send(Prompt(message_id=wire.new_id(), text=None))
 

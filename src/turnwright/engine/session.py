@@ -270,12 +270,13 @@ class Session:
             self._cwd,
             self.overflow,
             lambda partial: self.emit(ToolPartial(call_id, self.secrets.mask(partial))) and None,
-            self._environment_of_tools(),
+            self.tool_environment,
             self.secrets.values,
             self.capture.preserve,
         )
 
-    def _environment_of_tools(self) -> dict[str, str]:
+    @property
+    def tool_environment(self) -> dict[str, str]:
         """The environment less what holds a key of the session's own endpoint."""
         own = (self.options.provider, *(self.options.providers or ()))
         keys = {

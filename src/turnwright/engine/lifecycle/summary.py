@@ -1,9 +1,13 @@
-"""What is told of a session when it is listed and when it ends."""
+"""What is told of a session when it is listed, when it is resumed and when it ends."""
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from turnwright.protocol.events.session import Context, Shutdown
+from turnwright.engine.lifecycle.checkout import context_of
+from turnwright.protocol import wire
+from turnwright.protocol.events.session import Context, SessionResume, Shutdown
+from turnwright.protocol.options import SessionOptions
 from turnwright.protocol.prices import nano_credits
 from turnwright.protocol.wire import Wire
 from turnwright.store.entry import Entry
@@ -68,6 +72,27 @@ def listed(entry: Entry) -> SessionMetadata:
         name=entry.title,
         client_name=entry.client_name,
         context=entry.context,
+    )
+
+
+def resumed(
+    state: State, options: SessionOptions, *, size: int, cwd: Path, was_active: bool
+) -> SessionResume:
+    """The event for a client that takes a session up again; `state` and `size` are of the log before it."""
+    return SessionResume(
+        wire.now(),
+        state.events,
+        context_tier=None,
+        context=context_of(cwd),
+        already_in_use=False,
+        remote_steerable=False,
+        session_was_active=was_active,
+        continue_pending_work=bool(options.continue_pending_work),
+        events_file_size_bytes=size,
+        selected_model=state.model,
+        reasoning_effort=state.reasoning_effort,
+        session_limits=options.session_limits,
+        file_change_tracking=(options.enable_file_change_tracking and not state.prompts) or None,
     )
 
 

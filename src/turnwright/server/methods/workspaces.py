@@ -6,11 +6,13 @@ from typing import Any
 import anyio.to_thread
 
 from turnwright.engine import checkpoints
+from turnwright.engine.changes.workspace_diff import workspace_diff
 from turnwright.engine.lifecycle.workspace import describe
 from turnwright.engine.session import Session
 from turnwright.errors import StoreError
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import WorkspaceFileChanged
+from turnwright.protocol.workspace import DiffMode, WorkspaceDiff
 from turnwright.server.methods.base import Methods, SessionParams
 from turnwright.tools.paths import inside
 
@@ -88,6 +90,19 @@ class CheckpointParams(SessionParams):
 async def read_checkpoint(session: Session, params: CheckpointParams) -> dict[str, Any]:
     """A checkpoint's text; null when there is none of that number."""
     return {"content": await anyio.to_thread.run_sync(checkpoints.read, session.folder, params.number)}
+
+
+class DiffParams(SessionParams):
+    """Compared with what."""
+
+    mode: DiffMode
+    ignore_whitespace: bool = False
+
+
+@methods.session("session.workspaces.diff", DiffParams)
+async def diff(session: Session, params: DiffParams) -> WorkspaceDiff:
+    """What has changed in the working directory: by git, or by what the session kept track of."""
+    return await workspace_diff(session, params.mode, ignore_whitespace=params.ignore_whitespace)
 
 
 class PasteParams(SessionParams):
