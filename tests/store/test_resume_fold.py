@@ -15,7 +15,7 @@ from tests.faults.long_log import LongLog
 from tests.store.logs import FIXTURES, events_of
 from turnwright.protocol.envelope import Event, parse, seal
 from turnwright.protocol.events import Data
-from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart
+from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart, ContextCleared
 from turnwright.protocol.events.conversation import (
     AssistantMessage,
     SystemMessage,
@@ -89,7 +89,13 @@ PAYLOADS = st.one_of(
     st.builds(TurnEnd, TURNS),
     replies(),
     results(),
-    st.builds(UserMessage, TEXTS, is_autopilot_continuation=st.sampled_from([None, True])),
+    st.builds(
+        UserMessage,
+        TEXTS,
+        message_id=st.sampled_from([None, "m"]),
+        is_autopilot_continuation=st.sampled_from([None, True]),
+    ),
+    st.builds(ContextCleared, st.just(1), st.sampled_from([None, "anew"]), st.sampled_from([None, "m"])),
     st.builds(SystemMessage, TEXTS, st.just("system")),
     st.sampled_from([UsageRecord({"model": "m", "inputTokens": 7}), UsageRecord({"no": "model"})]),
     st.builds(ToolStart, IDS, st.just("bash")),

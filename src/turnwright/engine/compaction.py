@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 AGENT = "compaction"
+GIVEN_UP = "The summary was given up."
 FEWEST_MESSAGES = 2
 GROWTH = 2.0
 WORDS_SHARE = 0.1
@@ -106,7 +107,7 @@ class Compaction:
         done = CompactionComplete(
             False,
             trigger,
-            "The summary was given up.",
+            GIVEN_UP,
             pre_compaction_tokens=sizes.total,
             pre_compaction_messages_length=cut + 1,
             token_limit=sizes.limit,
@@ -129,6 +130,8 @@ class Compaction:
                 done.checkpoint_path = await self._checkpoint(done.checkpoint_number, reply.content)
                 self._measure(done, sizes.total)
         finally:
+            if self._scope is not None and self._scope.cancel_called:  # what it stands for may be gone
+                done.success, done.error, done.summary_content = False, GIVEN_UP, None
             s.emit(done)
             self._left = s.context_sizes().conversation
         return done

@@ -47,6 +47,11 @@ class Inbox:
         self._on_hold = False
         self._news.set()
 
+    def put_first(self, item: Prompt) -> None:
+        """Add a message before all others; a hold stays."""
+        self.queued.appendleft(item)
+        self._news.set()
+
     def steer(self, prompt: Prompt) -> None:
         """Add a message for the run in hand."""
         self.steering.append(prompt)

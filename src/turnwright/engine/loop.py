@@ -11,6 +11,7 @@ import anyio.lowlevel
 from turnwright.engine import cut_off, retry, session_limits
 from turnwright.engine.answer_form import AnswerForm
 from turnwright.engine.auto_mode import switch_to_auto
+from turnwright.engine.context_clearing import deliver_seed
 from turnwright.engine.hooks import AgentStop, Noted
 from turnwright.engine.inbox import Prompt, QueuedCommand
 from turnwright.engine.model_call import Listener, call_model
@@ -53,6 +54,7 @@ async def _serve(s: "Session") -> None:
         item = await s.inbox.next()
         aborted = item is not None and await begin(s, item)
         s.inbox.requeue_steering()  # came too late to steer: prompts of their own
+        deliver_seed(s)
         if not s.inbox.is_ready:
             s.inbox.rest()
             say_idle(s, aborted)
@@ -157,7 +159,8 @@ async def converse(s: "Session", prompt: Prompt) -> None:
 def asks_for_form(s: "Session") -> bool:
     """Whether the answer lacks the form that it must have, and is asked for again. Raises AnswerUnfit."""
     form = s.run.form
-    fault = form.fault(s.run.answer) if form and not s.run.rejected else None
+    ended = s.run.rejected or s.run.seed
+    fault = form.fault(s.run.answer) if form and not ended else None
     if form is None or fault is None:
         return False
     log_user_message(s, form.repair(fault), source="response_schema", delivery="idle")

@@ -22,6 +22,7 @@ class Run:
         self.interaction_id = wire.new_id()
         self.over = False
         self.rejected = False
+        self.seed: Prompt | None = None
         self.answer = ""
         self.form: AnswerForm | None = None
         self.called_tools = False

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from turnwright.protocol.envelope import Event
-from turnwright.protocol.events.compaction import CompactionComplete
+from turnwright.protocol.events.compaction import CompactionComplete, ContextCleared
 from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, ToolRequest, UserMessage
 from turnwright.protocol.wire import Wire
 from turnwright.store.heads import DATA, head, head_of
@@ -118,9 +118,9 @@ class Folding:
 
     def _main(self, event: Event) -> None:
         match event.data:
-            case UserMessage():
+            case UserMessage(message_id=message_id):
                 self._go_on()
-                self.history.add(1, self._offset)
+                self.history.add(1, self._offset, message_id)
             case AssistantMessage(content=content, tool_requests=requests):
                 self._go_on()
                 self.history.add(length_of_reply(content, requests), self._offset)
@@ -128,6 +128,8 @@ class Folding:
                 self.history.system = event.encoded
             case CompactionComplete(success=True) as data:
                 self.history.compact(data)
+            case ContextCleared() as data:
+                self.history.clear(data, self._offset)
             case _:
                 pass
 

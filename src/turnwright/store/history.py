@@ -10,7 +10,7 @@ from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.base import Data
-from turnwright.protocol.events.compaction import CompactionComplete
+from turnwright.protocol.events.compaction import CompactionComplete, ContextCleared
 from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, ToolRequest, UserMessage
 from turnwright.protocol.events.tools import ToolComplete
 from turnwright.protocol.media import PDF
@@ -39,6 +39,7 @@ class History:
 
     `messages` only grows while `epoch` stays the same. Results wait in `open` until the reply's last call is
     answered; what the log leaves unanswered is answered as interrupted when the conversation goes on.
+    `seed` names the message that has to come first, until one has come.
     `size` is how long they are together, in characters (`message_size`).
     """
 
@@ -48,6 +49,7 @@ class History:
         self.epoch = 0
         self.size = 0
         self.open: dict[str, ToolOutput | None] = {}
+        self.seed: ContextCleared | None = None
 
     def apply(self, event: Event) -> None:
         """Take one more event into account; those of sub-agents have a history of their own."""
@@ -76,6 +78,7 @@ class History:
     def user_message(self, data: UserMessage) -> None:
         """Take what the user said."""
         self.close()
+        self._plant(data.message_id)
         self._add(user_message(data))
 
     def reply(self, data: AssistantMessage) -> None:
@@ -83,6 +86,7 @@ class History:
         self.close()
         calls = tuple(map(tool_call, data.tool_requests))
         if data.content or calls:
+            self._plant()
             self._add(Assistant(data.content, calls, data.reasoning_text or "", data.reasoning_opaque))
             self.open = dict.fromkeys([call.id for call in calls])
 
@@ -105,6 +109,12 @@ class History:
         self.size = self.length(self.messages)
         self.epoch += 1
 
+    def clearing(self, data: ContextCleared) -> None:
+        """Begin anew; results of calls that are still open have no place any more."""
+        self.messages, self.open, self.size = [], {}, 0
+        self.seed = data if is_seed(data) else None
+        self.epoch += 1
+
     @staticmethod
     def length(messages: Iterable[Message]) -> int:
         """How long messages are, in characters."""
@@ -122,6 +132,14 @@ class History:
             self.messages[-1] = amended = msgspec.structs.replace(reply, tool_calls=calls)
             self.size += size_of(amended) - size_of(reply)
 
+    def _plant(self, message_id: str | None = None) -> None:
+        """Let the first message be the one that had to come first, unless it is that one."""
+        if self.seed is not None:
+            seed, self.seed = self.seed, None
+            if message_id != seed.message_id:
+                text = seed.initial_message or ""
+                self._add(User(text, own=text.strip()))
+
     def _add(self, message: Message) -> None:
         self.messages.append(message)
         self.size += size_of(message)
@@ -133,8 +151,14 @@ SAID: dict[type[Data], Callable[[History, Any], None]] = {
     AssistantMessage: History.reply,
     ToolComplete: History.result,
     CompactionComplete: History.compaction,
+    ContextCleared: History.clearing,
 }
 """The events that the history is made of; most are others."""
+
+
+def is_seed(data: ContextCleared) -> bool:
+    """Whether a conversation that is begun anew must begin with a certain message."""
+    return data.initial_message is not None and data.message_id is not None
 
 
 def summary_message(data: CompactionComplete) -> User:

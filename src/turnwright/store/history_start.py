@@ -6,13 +6,13 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from turnwright.protocol.events.compaction import CompactionComplete
+from turnwright.protocol.events.compaction import CompactionComplete, ContextCleared
 from turnwright.protocol.events.conversation import AssistantMessage
 from turnwright.protocol.events.tools import ToolComplete
 from turnwright.protocol.messages import Message
 from turnwright.store.base import EventLog
 from turnwright.store.heads import head, head_of
-from turnwright.store.history import History, summary_message
+from turnwright.store.history import History, is_seed, summary_message
 from turnwright.store.kinds import MATTER_TO_NO_FOLD, MATTER_TO_THE_STATE_ALONE
 from turnwright.store.salvage import event_of
 
@@ -66,15 +66,27 @@ class HistoryStart:
         self._spans: deque[_Span] = deque()
         self._summaries: list[Message] = []
         self._removed = 0
+        self._seed: str | None = None
 
     @property
     def offset(self) -> int:
         """The first byte of the log that `read` needs."""
         return self._spans[0].offset if self._spans else 0
 
-    def add(self, messages: int, offset: int) -> None:
-        """Note a line that begins a span."""
+    def add(self, messages: int, offset: int, message_id: str | None = None) -> None:
+        """Note a line that begins a span. The first after `clear` may stand for the seed too."""
+        if messages and self._seed is not None:
+            if message_id != self._seed:
+                self._spans[0] = self._spans[0]._replace(messages=1)
+            self._seed = None
         self._spans.append(_Span(messages, offset))
+
+    def clear(self, data: ContextCleared, offset: int) -> None:
+        """Forget all spans: the history begins with this line."""
+        self._spans.clear()
+        self._spans.append(_Span(0, offset))
+        self._summaries, self._removed = [], 0
+        self._seed = data.message_id if is_seed(data) else None
 
     def compact(self, data: CompactionComplete) -> None:
         """Forget the spans that a summary stands for; of the one that it cuts, count what goes."""
@@ -83,7 +95,7 @@ class HistoryStart:
         self._removed += removed - gone
         self._summaries[:gone] = []
         self._summaries.insert(0, summary_message(data))
-        while len(self._spans) > 1 and self._spans[0].messages <= self._removed:
+        while len(self._spans) > 1 and self._spans[0].messages <= self._removed and self._seed is None:
             self._removed -= self._spans.popleft().messages
 
     def read(self, log: EventLog) -> History | None:

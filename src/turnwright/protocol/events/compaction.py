@@ -1,4 +1,4 @@
-"""Events of a conversation that is summarised because it has grown too long."""
+"""Events of a conversation that is summarised because it has grown too long, or begun anew."""
 
 from typing import Any, Literal
 
@@ -47,3 +47,15 @@ class CompactionComplete(Data):
     custom_instructions: str | None = None
     user_messages: list[str] | None = None
     compaction_tokens_used: Any = None
+
+
+@event("session.context_cleared")
+class ContextCleared(Data):
+    """What the model sees begins anew, with the system prompt and `initial_message`.
+
+    That is the user's message `message_id`; it comes first, even if a crash kept it from being logged.
+    """
+
+    messages_cleared: int
+    initial_message: str | None = None
+    message_id: str | None = None

@@ -3,6 +3,7 @@
 from typing import Any
 
 from turnwright.engine import checkpoints
+from turnwright.engine.context_clearing import clear_context
 from turnwright.engine.rewind import rewind as going_back
 from turnwright.engine.rewind.truncate import truncate as cut
 from turnwright.engine.session import Session
@@ -61,6 +62,18 @@ async def rewind(session: Session, params: RewindParams) -> RewindResult:
     return await going_back.rewind(
         session, params.event_id, params.mode, overwrite_modified=params.overwrite_modified
     )
+
+
+class ClearParams(SessionParams):
+    """The first message of the conversation that begins."""
+
+    prompt: str
+
+
+@methods.session("session.history.clearContext", ClearParams)
+async def clear(session: Session, params: ClearParams) -> dict[str, int]:
+    """Let the conversation begin anew, from inside of a tool's handler; the log keeps everything."""
+    return {"messagesCleared": clear_context(session, params.prompt)}
 
 
 class CompactParams(SessionParams):
