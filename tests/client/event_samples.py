@@ -8,6 +8,7 @@ from turnwright.protocol.events import (
     commands,
     compaction,
     conversation,
+    files,
     limits,
     questions,
     session,
@@ -100,6 +101,8 @@ SAMPLES: tuple[Data, ...] = (
     ),
     questions.ExternalToolRequested(ID, ID, "call", "ok", {"a": 1}, "/work"),
     questions.ExternalToolCompleted(ID),
+    compaction.ContextCleared(3, "start over", ID),
+    files.FileCaptured("/work/a", "f" * 64, "e" * 64, 0o644, "it is too large to be kept", 1, 2, "L3dvcms="),
     compaction.CompactionStart(900, 1000, 100, 700, 100, "threshold", "gpt"),
     compaction.CompactionComplete(
         True,
