@@ -9,7 +9,7 @@ from tests.client.event_samples import ID, SAMPLES
 from turnwright.protocol.envelope import seal
 from turnwright.protocol.events import EVENTS, Data
 
-NEWER_TO_IT = {"session.usage_record", "session.renamed", "session.context_cleared"}
+NEWER_TO_IT = {"session.usage_record", "session.renamed"}
 """Types that its version passes on as they are, as it does our own."""
 
 

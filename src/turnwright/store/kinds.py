@@ -8,6 +8,7 @@ MATTER_TO_NO_FOLD = frozenset(
         "model.call_failure",
         "session.compaction_start",
         "session.error",
+        "session.file_captured",
         "session.info",
         "session.shutdown",
         "session.warning",

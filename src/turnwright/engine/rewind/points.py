@@ -8,10 +8,8 @@ from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.conversation import UserMessage
 from turnwright.protocol.events.files import FileCaptured
 from turnwright.protocol.events.tools import ToolStart
+from turnwright.store.history import OF_THE_RUNTIME
 from turnwright.store.salvage import events_of
-
-OF_THE_RUNTIME = frozenset({"hook", "response_schema", "session_limits"})
-"""Sources of messages that nobody sent: they belong to the prompt before them."""
 
 _NAMES = (b"user.message", b"session.file_captured", b"tool.execution_start")
 
@@ -49,6 +47,7 @@ def needed(events: Iterable[Event]) -> set[str]:
 
 
 def _is_point(message: UserMessage) -> bool:
+    """Whether it begins a run or steers one; what the runtime says by itself belongs to the prompt before."""
     if message.is_autopilot_continuation:
         return True
     return bool(message.content) and message.source not in OF_THE_RUNTIME
