@@ -116,14 +116,14 @@ async def test_pictures_and_documents_of_blobs_and_files_are_shown_whole(tmp_pat
 
 
 async def test_a_large_picture_is_logged_and_sent_as_small_as_the_model_takes_it(tmp_path: Path) -> None:
-    (tmp_path / "photo.jpg").write_bytes(picture("JPEG", (3000, 4000), orientation=6))
+    (tmp_path / "photo.jpg").write_bytes(picture("JPEG", (400, 3000), orientation=6))
     async with scene(tmp_path, [text("A photo.")]) as at:
         await send(at, {"type": "file", "path": str(tmp_path / "photo.jpg"), "displayName": "photo.jpg"})
         (message,) = at.all(UserMessage)
         (told,) = at.model.requests[0].messages
     assert isinstance(told, User)
     (image,) = told.images
-    assert pixels(base64.b64decode(image.data)) == (2000, 1500)
+    assert pixels(base64.b64decode(image.data)) == (2000, 267)
     assert message.attachments[0]["data"] == image.data
     assert len(image.data) < 5 * 1024 * 1024
 
