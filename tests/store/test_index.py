@@ -162,15 +162,28 @@ def test_a_list_reads_no_log_that_it_has_read_before(tmp_path: Path) -> None:
     assert list_of(tmp_path, 500) < LISTED_IN * SLOW_MACHINE
 
 
+class Noting(JsonlStore):
+    """A store that tells when it has put a session into its index."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.noted = anyio.Event()
+
+    def note(self, session_id: str, state: State, size: int) -> None:
+        super().note(session_id, state, size)
+        self.noted.set()
+
+
 @pytest.mark.anyio
 async def test_a_session_that_has_become_idle_is_in_the_index(tmp_path: Path) -> None:
     client = Recorder()
+    store = Noting(root(tmp_path))
     with anyio.fail_after(20):
-        async with running(Scripted([text("one")]), tmp_path, JsonlStore(root(tmp_path))) as runtime:
+        async with running(Scripted([text("one")]), tmp_path, store) as runtime:
             session = await runtime.create(options(tmp_path, session_id="s"), client)
             say(session, "hello")
             await client.until("session.idle")
-            await anyio.wait_all_tasks_blocked()
+            await store.noted.wait()
             assert rows(tmp_path) == {"s": "hello"}
             assert [entry.session_id for entry in runtime.list()] == [runtime.last()] == ["s"]
             live = runtime.metadata("s")

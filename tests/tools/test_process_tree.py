@@ -1,4 +1,4 @@
-"""The two ways to see which process is whose."""
+"""The three ways to see which process is whose."""
 
 import os
 import subprocess
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from turnwright.tools import process_tree
 from turnwright.tools.process_tree import descendants
 
 
@@ -22,12 +23,13 @@ def family() -> Iterator[tuple[int, int]]:
         os.killpg(parent.pid, 9)
 
 
-@pytest.mark.parametrize("platform", ["linux", "darwin"])
+@pytest.mark.parametrize(("platform", "lists"), [("linux", True), ("linux", False), ("darwin", False)])
 def test_children_of_children_are_found(
-    family: tuple[int, int], monkeypatch: pytest.MonkeyPatch, platform: str
+    family: tuple[int, int], monkeypatch: pytest.MonkeyPatch, platform: str, lists: bool
 ) -> None:
     """B60."""
     monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(process_tree, "kernel_lists_children", lambda: lists)
     parent, child = family
     assert {one.pid for one in descendants({parent})} == {child}
     assert {one.pid for one in descendants({os.getpid()})} >= {parent, child}

@@ -1,5 +1,6 @@
 """The tool `bash`, on real shells."""
 
+import asyncio
 import os
 import re
 import time
@@ -234,6 +235,18 @@ async def test_cancellation_ends_the_whole_tree_within_a_second(
             await ended.wait()
     if not command.startswith("(setsid"):  # it left the tree before
         assert processes_with(f"sleep\0{stray}") == []
+
+
+async def test_a_running_command_has_no_task_beside_its_call_that_an_abort_would_wait_for(
+    make_call: MakeCall, stray: str
+) -> None:
+    """B56."""
+    before = len(asyncio.all_tasks())
+    async with anyio.create_task_group() as group:
+        group.start_soon(Bash().run, make_call(command=f"echo begun; sleep {stray}"))
+        await until_running(stray, 1)
+        assert len(asyncio.all_tasks()) == before + 1
+        group.cancel_scope.cancel()
 
 
 async def test_twenty_commands_leave_no_process_and_no_file_open(make_call: MakeCall) -> None:

@@ -255,7 +255,8 @@ class Runtime:
                     log_waiting(session)
                 self._say_shutdown(session, kind, reason)
         finally:
-            del self.sessions[session_id], self._scopes[session_id], self._listings[session_id]
+            del self.sessions[session_id], self._scopes[session_id]
+            self._listings.pop(session_id).stop_noting()
             await session.journal.close()
 
     def _say_shutdown(self, session: Session, kind: str, reason: str | None) -> None:

@@ -1,5 +1,6 @@
 """Running a child process: its output as it comes, and nothing left behind when it is stopped."""
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -13,7 +14,7 @@ from turnwright.protocol.wire import clean
 from turnwright.tools.process_tree import end_tree
 
 Sink = Callable[[bytes], None]
-"""Takes output as it comes."""
+"""Takes output as it comes, in the event loop: it must not raise."""
 
 DRAIN = 0.2
 """Seconds to read on after the process has ended, for background children may hold the pipe for ever."""
@@ -28,22 +29,19 @@ async def run(
     too, in order. Returns when the process ends, whatever its background children do. Cancellation ends
     all that it started. Raises OSError when it can't be started.
     """
-    status = 0
     with ExitStack() as streams:
-        out = _Pipe(streams)
-        err = _Pipe(streams) if errors else None
-        process = await _start(command, cwd, env, out.writer, err.writer if err else STDOUT)
-        started = anyio.current_time()
+        pipes = [_Pipe(streams, sink) for sink in (output, errors) if sink]
+        process = await _start(command, cwd, env, pipes[0].writer, pipes[1].writer if errors else STDOUT)
         try:
-            async with anyio.create_task_group() as readers:
-                readers.start_soon(out.read, output)
-                if err and errors:
-                    readers.start_soon(err.read, errors)
-                status = await process.wait()
-                readers.cancel_scope.deadline = anyio.current_time() + DRAIN
+            for pipe in pipes:
+                pipe.watch()
+            status = await process.wait()
+            with anyio.move_on_after(DRAIN):
+                for pipe in pipes:
+                    await pipe.ended.wait()
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await end_tree(process, anyio.current_time() - started)
+                await end_tree(process)
             raise
     return status if status >= 0 else 128 - status
 
@@ -57,23 +55,36 @@ async def _start(command: Sequence[str], cwd: Path, env: Mapping[str, str], out:
 
 
 class _Pipe:
-    """A pipe of ours: the event loop's own makes the end of a process wait for the end of its output."""
+    """A pipe of ours: the event loop's own makes the end of a process wait for the end of its output.
 
-    def __init__(self, stack: ExitStack) -> None:
+    It is read by the event loop itself. Tasks that read would have to be ended before a command could be.
+    """
+
+    def __init__(self, stack: ExitStack, sink: Sink) -> None:
+        self.ended = anyio.Event()
+        self._sink = sink
+        self._loop = asyncio.get_running_loop()
         self._reader, self.writer = os.pipe()
         os.set_blocking(self._reader, False)
         stack.callback(os.close, self._reader)
+        stack.callback(self._loop.remove_reader, self._reader)
         self._ours = stack.enter_context(os.fdopen(self.writer, "wb", buffering=0))
 
-    async def read(self, sink: Sink) -> None:
-        """Give `sink` what comes until no process holds the writing end any more."""
+    def watch(self) -> None:
+        """Give the sink what comes until no process holds the writing end any more."""
         self._ours.close()
-        while True:
-            await anyio.wait_readable(self._reader)
+        self._loop.add_reader(self._reader, self._read)
+
+    def _read(self) -> None:
+        try:
             data = os.read(self._reader, 64 * 1024)
-            if not data:
-                return
-            sink(data)
+        except BlockingIOError:  # woken for nothing
+            return
+        if data:
+            self._sink(data)
+        else:
+            self._loop.remove_reader(self._reader)
+            self.ended.set()
 
 
 def check_argument(name: str, text: str) -> None:

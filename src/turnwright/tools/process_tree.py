@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,12 +17,11 @@ from anyio.abc import Process
 GRACE = 0.3
 """Seconds that processes get between SIGTERM and SIGKILL: an abort is to be over within one."""
 
+FIRST_PAUSE = 0.0005
+"""Seconds before descendants are looked at again; each pause is twice as long as the one before."""
 
-YOUNG = 5.0
-"""Seconds in which the system's numbers for processes, 32,768 at least, don't come all the way round."""
-
-MANY = 200
-"""So many numbers are looked up faster than all processes."""
+LISTINGS = 3
+"""How often a process's children are listed at most, while some of them end."""
 
 
 class Identity(NamedTuple):
@@ -37,38 +38,73 @@ class Relation(NamedTuple):
     parent: int
 
 
-async def end_tree(leader: Process, age: float) -> None:
+async def end_tree(leader: Process) -> None:
     """End the leader of a process group, its group and all its descendants, those in other groups too.
 
-    `age` is how long ago the leader was started, in seconds. Takes GRACE twice at most; shield it from
-    cancellation.
+    Takes GRACE twice at most; shield it from cancellation.
     """
-    tree = descendants({leader.pid}, _newer(leader.pid) if age < YOUNG else _all())
+    tree = descendants({leader.pid})
     _signal(leader.pid, tree, signal.SIGTERM)
     with anyio.move_on_after(GRACE):
         await leader.wait()
-        while living(tree):  # noqa: ASYNC110 - the system tells only a parent
-            await anyio.sleep(0.01)
+        pause = FIRST_PAUSE
+        while living(tree):  # the system tells only a parent
+            await anyio.sleep(pause)
+            pause *= 2
     left = living(tree)
     if left or leader.returncode is None:
-        left |= descendants({leader.pid, *(one.pid for one in left)}, _all())
+        left |= descendants({leader.pid, *(one.pid for one in left)})
     _signal(leader.pid, left, signal.SIGKILL)
     with anyio.move_on_after(GRACE):
         await leader.wait()
 
 
-def descendants(roots: set[int], processes: Iterable[Relation] | None = None) -> set[Identity]:
+def descendants(roots: set[int]) -> set[Identity]:
     """The processes below those with the pids `roots`, as it is now."""
-    children: dict[int, list[Identity]] = {}
-    for process, parent in _all() if processes is None else processes:
-        children.setdefault(parent, []).append(process)
+    lists = sys.platform == "linux" and kernel_lists_children()
+    children = _children_of if lists else _children_by_parent()
     found: set[Identity] = set()
     unvisited = list(roots)
     while unvisited:
-        below = children.pop(unvisited.pop(), [])
-        found.update(below)
+        below = children(unvisited.pop()) - found
+        found |= below
         unvisited += [child.pid for child in below]
     return found
+
+
+@cache
+def kernel_lists_children() -> bool:
+    """Whether there are lists of each process's children, so that no others have to be looked at."""
+    return Path(f"/proc/self/task/{os.getpid()}/children").exists()
+
+
+def _children_of(pid: int) -> set[Identity]:
+    """A process's live children. One that ends meanwhile may hide another from the list: it is read again."""
+    found: set[Identity] = set()
+    for _ in range(LISTINGS):
+        listed = _listed_children(pid)
+        alive = {relation.process for relation in map(_relation, listed) if relation}
+        found |= alive
+        if len(alive) == len(listed):
+            break
+    return found
+
+
+def _listed_children(pid: int) -> list[int]:
+    children: list[int] = []
+    with suppress(OSError):  # it has ended meanwhile
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  a Path costs more than that
+            with suppress(OSError):
+                children += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
+    return children
+
+
+def _children_by_parent() -> Callable[[int], set[Identity]]:
+    """What finds a process's children among all processes there are."""
+    children: defaultdict[int, set[Identity]] = defaultdict(set)
+    for process, parent in _all():
+        children[parent].add(process)
+    return lambda pid: children.get(pid, set())
 
 
 def living(processes: set[Identity]) -> set[Identity]:
@@ -95,22 +131,21 @@ def _all() -> Iterator[Relation]:
     return filter(None, map(_relation, pids))
 
 
-def _newer(pid: int) -> Iterator[Relation]:
-    """The live processes that were started after a young one; maybe others too."""
-    with suppress(OSError):
-        last = int(Path("/proc/loadavg").read_bytes().split()[-1])
-        if pid <= last < pid + MANY:
-            return filter(None, map(_relation, range(pid + 1, last + 1)))
-    return _all()
-
-
 def _relation(pid: int) -> Relation | None:
     try:
         # The fields follow the command's name, which may hold spaces and brackets.
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     except OSError:  # it has ended meanwhile
         return None
     return None if fields[0] in (b"Z", b"X") else Relation(Identity(pid, fields[19].decode()), int(fields[1]))
+
+
+def _read(file: str) -> bytes:
+    fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC)  # these are many, and short
+    try:
+        return os.read(fd, 64 * 1024)
+    finally:
+        os.close(fd)
 
 
 def _all_by_ps() -> Iterator[Relation]:

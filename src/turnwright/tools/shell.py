@@ -1,5 +1,6 @@
 """The tool `bash`: one command line in a fresh shell."""
 
+import asyncio
 import shutil
 import sys
 from collections.abc import Mapping
@@ -97,47 +98,58 @@ class Bash:
         """Run the command to its end, its time limit or cancellation; the output may be partial."""
         arguments = convert(call.arguments, Arguments)
         capture = Capture(call.overflow, secrets=call.secrets)
+        reports = _Reports(capture, call.progress)
         result: ToolResult | None = None
         try:
             with anyio.move_on_after(arguments.limit):
-                async with anyio.create_task_group() as reporting:
-                    reporting.start_soon(_report, capture, call.progress)
-                    result = await _execute(arguments.command, call, capture)
-                    reporting.cancel_scope.cancel()
+                result = await _execute(arguments.command, call, capture, reports)
             if result is None:
                 outcome = f"timed out after {arguments.limit:g} seconds and was stopped"
                 result = _result(capture, outcome, error=f"The command {outcome}.")
             return result
         finally:
+            reports.close()
             capture.close()
 
 
-async def _execute(command: str, call: Call, capture: Capture) -> ToolResult:
+async def _execute(command: str, call: Call, capture: Capture, reports: "_Reports") -> ToolResult:
     shell = shutil.which("bash", path=call.env.get("PATH")) or "/bin/sh"
     try:
         status = await process.run(
-            [shell, "-c", command], cwd=call.cwd, env=with_utf8(call.env), output=capture.feed
+            [shell, "-c", command], cwd=call.cwd, env=with_utf8(call.env), output=reports.feed
         )
     except OSError as error:
         return failure(f"The command could not be started: {error.strerror or error}")
     return _result(capture, f"exited with exit code {status}")
 
 
-async def _report(capture: Capture, progress: Progress) -> None:
-    last = ""
-    try:
-        while True:
-            await anyio.sleep(PROGRESS_INTERVAL)
-            last = _show(capture, last, progress)
-    finally:
-        _show(capture, last, progress)
+class _Reports:
+    """Keeps what a command writes, and reports it while it runs; a task for that would have to be ended."""
 
+    def __init__(self, capture: Capture, progress: Progress) -> None:
+        self._capture = capture
+        self._progress = progress
+        self._last = ""
+        self._timer: asyncio.TimerHandle | None = None
 
-def _show(capture: Capture, last: str, progress: Progress) -> str:
-    text = capture.text(final=False)
-    if text != last:
-        progress(text)
-    return text
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes; they are reported with what comes soon after."""
+        self._capture.feed(data)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(PROGRESS_INTERVAL, self._report)
+
+    def close(self) -> None:
+        """Report what has not been."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._report()
+
+    def _report(self) -> None:
+        self._timer = None
+        text = self._capture.text(final=False)
+        if text != self._last:
+            self._last = text
+            self._progress(text)
 
 
 def _result(capture: Capture, outcome: str, error: str | None = None) -> ToolResult:

@@ -22,12 +22,14 @@ class Listing:
         self._say = say
         self._workspace = WorkspaceFile(session.folder, session.id)
         self._is_due = False
+        self._noting: asyncio.TimerHandle | None = None
 
     def follow(self, event: Event) -> None:
         """Take one event of the session; what follows from it is told when the moment is over."""
         if event.type == "session.idle":
             self._session.use.touch()
-            asyncio.get_running_loop().call_soon(self._note_at_rest)  # once the clients have got it
+            self.stop_noting()
+            self._noting = asyncio.get_running_loop().call_later(MOMENT, self._note_at_rest)
         elif not event.ephemeral and not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_later(MOMENT, self.tell)
@@ -43,14 +45,23 @@ class Listing:
     def drop(self) -> None:
         """Tell nothing of what is due: there will be no such session."""
         self._is_due = False
+        self.stop_noting()
 
     def end(self) -> None:
         """Tell what is due, and keep how the session stands, for nobody follows it from here on."""
         self.tell()
+        self.stop_noting()
         self._workspace.write(self._session.journal.state)
         self._note()
 
+    def stop_noting(self) -> None:
+        """Leave the store's index as it is: the session is unloaded."""
+        if self._noting is not None:
+            self._noting.cancel()
+            self._noting = None
+
     def _note_at_rest(self) -> None:
+        self._noting = None
         if not self._session.is_busy and not self._session.journal.is_asleep:
             self._note()
 

@@ -64,7 +64,7 @@ class AbortParams(SessionParams):
     reason: str = "user_initiated"
 
 
-@methods.session("session.abort", AbortParams)
+@methods.session("session.abort", AbortParams, inline=True)  # no task of its own: it is to be quick
 async def abort(session: Session, params: AbortParams) -> dict[str, bool]:
     """Stop the run in hand."""
     session.abort(params.reason)
