@@ -12,7 +12,6 @@ from anyio.abc import TaskGroup
 from turnwright import __version__
 from turnwright.engine.clients import Client
 from turnwright.engine.identity import Identities
-from turnwright.engine.inbox import Prompt
 from turnwright.engine.journal.journal import Journal
 from turnwright.engine.journal.off_loop import OffLoop, Threads
 from turnwright.engine.lifecycle import summary
@@ -21,16 +20,16 @@ from turnwright.engine.lifecycle.fork import fork
 from turnwright.engine.lifecycle.idle_timeout import unload_unused
 from turnwright.engine.lifecycle.leaving import log_waiting
 from turnwright.engine.lifecycle.listing import Listing
+from turnwright.engine.lifecycle.resumption import announce_resume
 from turnwright.engine.loop import serve
 from turnwright.engine.models.endpoint import Endpoints
 from turnwright.engine.permissions.approvals import Approvals
-from turnwright.engine.questions.pending import repair
 from turnwright.engine.secrets import Secrets
 from turnwright.engine.session import Session
 from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
-from turnwright.protocol.events.session import CustomAgentsUpdated, SessionStart, Warned
+from turnwright.protocol.events.session import SessionStart
 from turnwright.protocol.identity import Identity
 from turnwright.protocol.options import Durability, SessionOptions
 from turnwright.store.base import EventLog, EventStore, check_session_id
@@ -161,7 +160,7 @@ class Runtime:
                 session.reconfigure(options)
                 session.identity = identity or session.identity
                 session.clients.attach(client, options)
-                self._announce(session, options, was_active=was_active, live=True)
+                announce_resume(session, options, was_active=was_active, live=True)
             await session.journal.caught_up()
             return session
         journal = self._journal(self.store.open(session_id))
@@ -171,7 +170,7 @@ class Runtime:
                     raise SessionNotFound(f"Session not found: {session_id}")
                 session = self._load(session_id, options, journal, client, origin="resume")
                 session.identity = identity
-                self._announce(session, options, was_active=False, live=False)
+                announce_resume(session, options, was_active=False, live=False)
         except TurnwrightError:
             self._forget(session_id)
             journal.log.close()
@@ -179,25 +178,6 @@ class Runtime:
         self._start(session)
         await session.journal.caught_up()
         return session
-
-    def _announce(self, session: Session, options: SessionOptions, *, was_active: bool, live: bool) -> None:
-        state = session.journal.state
-        continues = options.continue_pending_work
-        if not live and not continues:
-            repair(session)
-        for kind, fault in (
-            ("log_damaged", session.journal.damage),
-            ("log_altered", session.journal.altered),
-        ):
-            if fault is not None and not live:
-                session.emit(Warned(kind, str(fault)), ephemeral=True)
-        session.emit(CustomAgentsUpdated([], [], []))
-        resumed = summary.resumed(
-            state, options, size=session.journal.log.size, cwd=session.cwd, was_active=was_active
-        )
-        session.emit(resumed)
-        if not live and continues and state.open_calls:
-            session.send(Prompt(message_id=wire.new_id(), text=None))
 
     async def identify(self, token: str) -> Identity | None:
         """Whose token it is; None when nobody can tell. Raises ConfigError when the token is refused."""
@@ -221,7 +201,7 @@ class Runtime:
         if session.journal.is_asleep:
             session.journal.wake(self.store.open(session.id))
             with session.journal.writing():
-                self._announce(session, session.options, was_active=bool(session.clients), live=False)
+                announce_resume(session, session.options, was_active=bool(session.clients), live=False)
 
     def _put_to_sleep(self, session: Session) -> None:
         try:
