@@ -15,6 +15,7 @@ __all__ = [
     "Client",
     "ConfigError",
     "ConnectionClosed",
+    "CustomAgent",
     "Event",
     "Hooks",
     "InfiniteSessions",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from turnwright.protocol.envelope import Event
     from turnwright.protocol.options import (
         AutopilotLimits,
+        CustomAgent,
         InfiniteSessions,
         ProviderOptions,
         SectionOverride,
@@ -104,6 +106,7 @@ _HOMES = {
     "turnwright.protocol.envelope": ("Event",),
     "turnwright.protocol.options": (
         "AutopilotLimits",
+        "CustomAgent",
         "InfiniteSessions",
         "ProviderOptions",
         "SectionOverride",

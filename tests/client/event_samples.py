@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from turnwright.engine.agents.agent import Agent
 from turnwright.protocol import wire
 from turnwright.protocol.events import (
     Data,
+    agents,
     commands,
     compaction,
     conversation,
@@ -164,7 +166,18 @@ SAMPLES: tuple[Data, ...] = (
     session.ContextChanged("/work", "/work", "owner/name", "github", "github.com", "main"),
     session.ToolsUpdated("model"),
     session.SkillsLoaded([]),
-    session.CustomAgentsUpdated([], [], []),
+    agents.CustomAgentsUpdated(
+        [
+            Agent(
+                name="pirate", display_name="Pirate", description="Talks so", prompt="", tools=(), model="m"
+            ).announce()
+        ],
+        ["gone"],
+        ["broken"],
+    ),
+    agents.SubagentSelected("pirate", "Pirate", None),
+    agents.SubagentSelected("pirate", "Pirate", ["view"], "m", "high"),
+    agents.SubagentDeselected(),
     session.Info("notification", "Note."),
     session.Warned("empty_reply", "Look."),
     session.SessionError("rate_limit", "Too many requests.", 429, ID, "rate_limited", True),

@@ -9,6 +9,7 @@ from tests.client.runtimes import Gate, Heard, in_process
 from turnwright import (
     Client,
     ConfigError,
+    CustomAgent,
     InvalidParams,
     ProviderOptions,
     Session,
@@ -18,6 +19,7 @@ from turnwright import (
     TurnwrightError,
 )
 from turnwright.errors import ProviderError
+from turnwright.protocol.events.agents import SubagentSelected
 from turnwright.protocol.messages import User
 from turnwright.protocol.prices import Prices
 from turnwright.providers.scripted import Scripted, text
@@ -44,6 +46,19 @@ async def test_a_prompt_gives_its_reply(tmp_path: Path) -> None:
         logged = await session.get_events()
     assert reply.data.content == "four"
     assert reply.id == next(event.id for event in logged if event.type == "assistant.message")
+
+
+async def test_an_agent_of_the_app_answers(tmp_path: Path) -> None:
+    model = Scripted([text("arr")])
+    agent = CustomAgent("pirate", "Say arr.", tools=["view"])
+    async with (
+        in_process(model, tmp_path) as client,
+        await client.create_session(custom_agents=[agent], agent="pirate") as session,
+    ):
+        await session.send_and_wait("Hello")
+        logged = await session.get_events()
+    assert model.requests[0].system.endswith("Say arr.\n</agent_instructions>")
+    assert SubagentSelected("pirate", "pirate", ["view"]) in [event.data for event in logged]
 
 
 async def test_concurrent_prompts_each_get_their_own_reply(tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ async def test_commands_are_listed_with_their_kind_and_a_clients_own_goes_first(
         listed = (await client.call("session.commands.list", sessionId=session))["commands"]
         kinds = {command["name"]: command["kind"] for command in listed}
         assert kinds == {
+            "agent": "builtin",
             "allow-all": "builtin",
             "cwd": "builtin",
             "rename": "builtin",

@@ -102,6 +102,7 @@ def _add_run(main: Parser) -> None:
     )
     run.add_argument("-C", dest="folder", type=Path, metavar="DIR", help="work in this folder")
     run.add_argument("--model", help="the model, or 'local' for the local one")
+    run.add_argument("--agent", metavar="NAME", help="the custom agent that is to answer")
     run.add_argument("--reasoning-effort", metavar="LEVEL", help="how hard the model shall think")
     run.add_argument(
         "--output-format",

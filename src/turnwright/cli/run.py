@@ -109,6 +109,7 @@ class Run:
             client_name=CLIENT_NAME,
             working_directory=task.folder,
             model=task.model,
+            agent=task.agent,
             reasoning_effort=task.reasoning_effort,
             streaming=task.streaming,
             allow_tools=task.allow_tools,

@@ -32,6 +32,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     provider: ProviderOptions | None
     key_source: str | None
     model: str | None
+    agent: str | None
     mode: Mode | None
     reasoning_effort: str | None
     streaming: bool
@@ -87,6 +88,7 @@ def settle(given: Namespace, prompt: str, settings: Settings, schema: dict[str, 
         provider=endpoint.options if endpoint else None,
         key_source=endpoint.key_source if endpoint else None,
         model=chosen,
+        agent=given.agent,
         mode=given.mode if resumed else _value(configured.mode),
         reasoning_effort=_value(configured.reasoning_effort),
         streaming=bool(_value(configured.stream)),

@@ -13,6 +13,7 @@ from turnwright.errors import InvalidParams
 from turnwright.protocol.events.session import Mode
 from turnwright.protocol.options import (
     AutopilotLimits,
+    CustomAgent,
     InfiniteSessions,
     ProviderOptions,
     SessionOptions,
@@ -25,7 +26,8 @@ class SessionConfig(TypedDict, total=False):
 
     Without `on_permission` nothing is asked: reading in the working directory is allowed, all else is denied.
     `working_directory` is by default the current one. A `system_message` that is a text is appended to the
-    runtime's own. `on_event` hears of every event from the first one on.
+    runtime's own. `agent` names the one that is to answer: of `custom_agents`, or of a file. `on_event` hears
+    of every event from the first one on.
     """
 
     model: str | None
@@ -41,6 +43,8 @@ class SessionConfig(TypedDict, total=False):
     excluded_tools: Sequence[str] | None
     allow_tools: Sequence[str]
     deny_tools: Sequence[str]
+    custom_agents: Sequence[CustomAgent] | None
+    agent: str | None
     autopilot: AutopilotLimits
     infinite_sessions: InfiniteSessions | None
     enable_citations: bool
@@ -69,11 +73,12 @@ _PLAIN = (
     "streaming",
     "mode",
     "client_name",
+    "agent",
     "infinite_sessions",
     "enable_citations",
     "enable_file_change_tracking",
 )
-_LISTS = ("available_tools", "excluded_tools", "allow_tools", "deny_tools")
+_LISTS = ("available_tools", "excluded_tools", "allow_tools", "deny_tools", "custom_agents")
 
 
 def handlers(config: SessionConfig) -> Handlers:

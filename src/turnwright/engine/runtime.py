@@ -135,6 +135,8 @@ class Runtime:
                 )
                 if options.mode:
                     session.set_mode(options.mode)
+                if options.agent:
+                    session.agents.select(options.agent, field="agent")
         except TurnwrightError:
             self._forget(session_id)
             self.store.discard(session_id, journal.log)
@@ -161,6 +163,8 @@ class Runtime:
                 session.identity = identity or session.identity
                 session.clients.attach(client, options)
                 announce_resume(session, options, was_active=was_active, live=True)
+                if options.agent:
+                    session.agents.select(options.agent, field="agent")
             await session.journal.caught_up()
             return session
         journal = self._journal(self.store.open(session_id))
@@ -171,6 +175,8 @@ class Runtime:
                 session = self._load(session_id, options, journal, client, origin="resume")
                 session.identity = identity
                 announce_resume(session, options, was_active=False, live=False)
+                if options.agent:
+                    session.agents.select(options.agent, field="agent")
         except TurnwrightError:
             self._forget(session_id)
             journal.log.close()

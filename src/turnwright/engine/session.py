@@ -10,6 +10,7 @@ import msgspec
 from anyio.abc import TaskGroup
 
 from turnwright import __version__
+from turnwright.engine.agents.agents import Agents
 from turnwright.engine.clients import Clients
 from turnwright.engine.commands.commands import Commands
 from turnwright.engine.compaction import Compaction
@@ -119,9 +120,11 @@ class Session:
         self.feed = EventFeed(journal)
         self.capture = Capture(self)
         self.interests: dict[str, str] = {}
-        self.choice = ModelChoice(self, endpoints, options.model or journal.state.model)
-        if options.reasoning_effort is None and self.choice.wanted == journal.state.model:
-            self.options.reasoning_effort = journal.state.reasoning_effort
+        model, effort = journal.state.wanted_model
+        self.choice = ModelChoice(self, endpoints, options.model or model)
+        if options.reasoning_effort is None and self.choice.wanted == model:
+            self.options.reasoning_effort = effort
+        self.agents = Agents(self, home)
         self._cwd = working_directory(options.working_directory, journal.state)
         self.asking = Asking(self)
         self.offer = Offer(self, (*tools, AskUser(self.asking), ExitPlanMode(self.asking), CompleteTask()))

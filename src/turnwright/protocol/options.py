@@ -105,8 +105,22 @@ class AutopilotLimits(Wire):
     max_continuations: int = 50
 
 
+class CustomAgent(Wire):
+    """An agent of the app: instructions, the tools that it may use (all without), and the model it wants."""
+
+    name: str
+    prompt: str
+    display_name: str | None = None
+    description: str | None = None
+    tools: list[str] | None = None
+    model: str | None = None
+    reasoning_effort: str | None = None
+    skills: list[str] | None = None
+    mcp_servers: dict[str, Any] | None = None
+
+
 class DefaultAgent(Wire):
-    """What holds for the main agent alone."""
+    """What holds while no custom agent is selected."""
 
     excluded_tools: list[str] | None = None
 
@@ -138,6 +152,9 @@ class SessionOptions(Wire):
     request_elicitation: bool = False
     hooks: bool = False
     default_agent: DefaultAgent | None = None
+    custom_agents: list[CustomAgent] | None = None
+    agent: str | None = None
+    enable_config_discovery: bool | None = None
     instruction_directories: list[str] | None = None
     skip_custom_instructions: bool | None = None
     ask_user_disabled: bool | None = None

@@ -100,10 +100,13 @@ def loads(data: bytes | bytearray | memoryview | Raw | str) -> Json:
     return decode(encoded, object)
 
 
-def convert(value: Json, kind: type[T]) -> T:
-    """Convert a decoded JSON value into `kind`; raise InvalidParams that names the field."""
+def convert(value: Json, kind: type[T], *, strict: bool = True) -> T:
+    """Convert a decoded JSON value into `kind`; raise InvalidParams that names the field.
+
+    Without `strict`, texts are converted too where something else is wanted.
+    """
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, kind, strict=strict)
     except msgspec.MsgspecError as error:
         raise InvalidParams(explain(error)) from error
 

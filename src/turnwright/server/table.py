@@ -1,6 +1,7 @@
 """Every method that a client may call, by its wire name."""
 
 from turnwright.server.methods import (
+    agent,
     auth,
     commands,
     context,
@@ -43,6 +44,7 @@ METHODS: Table = {
     **ui.METHODS,
     **commands.METHODS,
     **options.METHODS,
+    **agent.METHODS,
     **model.METHODS,
     **models.METHODS,
     **provider.METHODS,

@@ -3,8 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events import questions
+from turnwright.protocol.events.agents import SubagentDeselected, SubagentSelected
 from turnwright.protocol.events.base import Data
 from turnwright.protocol.events.compaction import CompactionComplete
 from turnwright.protocol.events.conversation import (
@@ -34,6 +37,19 @@ Question = questions.PermissionRequested | questions.ExternalToolRequested
 TITLE_LIMIT = 250
 
 
+class SelectedAgent(msgspec.Struct, frozen=True):
+    """The custom agent that was selected, with the model that it brought, until another one is chosen.
+
+    The rest is what answered before, and does again when the agent is let go.
+    """
+
+    name: str
+    model: str | None
+    effort: str | None
+    own_model: str | None
+    own_effort: str | None
+
+
 class State:
     """What the log says of a session so far."""
 
@@ -45,6 +61,7 @@ class State:
         self.context: Context | None = None
         self.model: str | None = None
         self.reasoning_effort: str | None = None
+        self.agent: SelectedAgent | None = None
         self.limits: SessionLimits | None = None
         self.mode: Mode = "interactive"
         self.name: str | None = None
@@ -59,6 +76,14 @@ class State:
         self.response_schema: dict[str, Any] | None = None
         self.questions: dict[str, Question] = {}
         self.usage = Usage()
+
+    @property
+    def wanted_model(self) -> tuple[str | None, str | None]:
+        """The model that answers next, and how hard it thinks: an agent's before its first call, too."""
+        agent = self.agent
+        if agent is not None and agent.model not in (None, self.model):
+            return agent.model, agent.effort
+        return self.model, self.reasoning_effort
 
     def apply(self, event: Event) -> None:
         """Take one more event into account."""
@@ -153,6 +178,19 @@ def _moved(s: State, data: ContextChanged) -> None:
 def _model(s: State, data: ModelChange) -> None:
     s.model = data.new_model
     s.reasoning_effort = data.reasoning_effort
+    if s.agent is not None and s.agent.model not in (None, data.new_model):
+        s.agent = msgspec.structs.replace(s.agent, model=None)
+
+
+def _selected(s: State, data: SubagentSelected) -> None:
+    before, own = s.agent, (s.model, s.reasoning_effort)
+    if before is not None and before.model is not None:
+        own = before.own_model, before.own_effort
+    s.agent = SelectedAgent(data.agent_name, data.model, data.reasoning_effort, *own)
+
+
+def _deselected(s: State, data: SubagentDeselected) -> None:
+    s.agent = None
 
 
 def _mode(s: State, data: ModeChanged) -> None:
@@ -191,6 +229,8 @@ OF_MAIN: dict[type[Data], Callable[[State, Any], None]] = {
     ContextChanged: _moved,
     ModelChange: _model,
     ModeChanged: _mode,
+    SubagentSelected: _selected,
+    SubagentDeselected: _deselected,
     Renamed: _renamed,
     TitleChanged: _titled,
     UserMessage: _user,

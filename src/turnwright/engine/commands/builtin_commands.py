@@ -13,6 +13,8 @@ from turnwright.protocol.options import OptionChanges
 if TYPE_CHECKING:
     from turnwright.engine.session import Session
 
+DEFAULT_AGENT = "default"
+
 Action = Callable[["Session", str], Awaitable[str]]
 
 
@@ -44,6 +46,17 @@ async def _model(s: "Session", args: str) -> str:
     return f"The model is {model}." if model else "No model is currently selected."
 
 
+async def _agent(s: "Session", args: str) -> str:
+    await s.agents.load()
+    if args == DEFAULT_AGENT:
+        s.agents.deselect()
+    elif args:
+        s.agents.select(args, field="/agent")
+    current = s.agents.current
+    names = ", ".join(agent.name for agent in s.agents.available if agent.user_invocable) or "none"
+    return f"The agent is {current.name if current else DEFAULT_AGENT}. Custom agents: {names}."
+
+
 async def _rename(s: "Session", args: str) -> str:
     if not args:
         raise InvalidParams("/rename wants a name")
@@ -70,6 +83,7 @@ async def _allow_all(s: "Session", args: str) -> str:
 
 
 BUILTIN = {
+    "agent": BuiltinCommand("Show which agent answers, or let another one answer", "[agent|default]", _agent),
     "allow-all": BuiltinCommand("Allow everything without asking, or ask again", "[on|off|show]", _allow_all),
     "cwd": BuiltinCommand("Show the working directory, or change it", "[folder]", _cwd),
     "model": BuiltinCommand("Show which model answers, or let another one answer", "[model]", _model),

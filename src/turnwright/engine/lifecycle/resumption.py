@@ -6,7 +6,7 @@ from turnwright.engine.inbox import Prompt
 from turnwright.engine.lifecycle import summary
 from turnwright.engine.questions.pending import repair
 from turnwright.protocol import wire
-from turnwright.protocol.events.session import CustomAgentsUpdated, Warned
+from turnwright.protocol.events.session import Warned
 from turnwright.protocol.options import SessionOptions
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def announce_resume(session: "Session", options: SessionOptions, *, was_active: 
     ):
         if fault is not None and not live:
             session.emit(Warned(kind, str(fault)), ephemeral=True)
-    session.emit(CustomAgentsUpdated([], [], []))
+    session.agents.announce()
     resumed = summary.resumed(
         state, options, size=session.journal.log.size, cwd=session.cwd, was_active=was_active
     )

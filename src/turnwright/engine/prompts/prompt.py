@@ -17,6 +17,7 @@ from turnwright.engine.prompts.system_prompt import (
     customise,
     default_sections,
     transformed,
+    with_agent,
 )
 from turnwright.errors import InvalidParams, TurnwrightError
 from turnwright.protocol import wire
@@ -140,12 +141,14 @@ def _wanted_of(s: "Session") -> dict[str, Any] | None:
 
 async def prepare(s: "Session") -> None:
     """Settle model, tools and system prompt for the next model call, and log what changed."""
+    await s.agents.check_model()
     await s.choice.settle()
     state = s.journal.state
     if (state.model, state.reasoning_effort) != (s.model, s.reasoning_effort):
         s.emit(ModelChange(s.model, state.model, s.reasoning_effort))
     offered = s.offer.settle()
-    content = await system_prompt(s)
+    agent = s.agents.current
+    content = with_agent(await system_prompt(s), agent.prompt if agent else "")
     if content != s.journal.history.system:
         s.emit(SystemMessage(content, "system", s.run.interaction_id))
     if offered:

@@ -137,3 +137,8 @@ def compose(options: SystemMessageOptions | None, sections: Mapping[str, str]) -
         return options.content
     whole = assemble(sections)
     return f"{whole}\n\n{options.content}" if options.content else whole
+
+
+def with_agent(content: str, prompt: str) -> str:
+    """The prompt with a selected agent's instructions after all else, a replaced one too."""
+    return f"{content}\n\n<agent_instructions>\n{prompt}\n</agent_instructions>" if prompt else content

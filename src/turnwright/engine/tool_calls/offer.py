@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from turnwright.engine.agents.tool_names import expand
 from turnwright.engine.tool_calls.external_tool import ExternalTool
 from turnwright.engine.tool_calls.toolset import Filter, Toolset, choose
 from turnwright.protocol import wire
@@ -46,10 +47,12 @@ class Offer:
         return tuple(found.values())
 
     def _filter(self) -> Filter:
-        options = self._s.options
-        agent = options.default_agent
-        excluded = (*(options.excluded_tools or ()), *((agent and agent.excluded_tools) or ()))
-        return Filter(None if options.available_tools is None else tuple(options.available_tools), excluded)
+        options, agent = self._s.options, self._s.agents.current
+        excluded = tuple(options.excluded_tools or ())
+        if agent is None and options.default_agent is not None:
+            excluded += tuple(options.default_agent.excluded_tools or ())
+        available = None if options.available_tools is None else tuple(options.available_tools)
+        return Filter(available, excluded, expand(agent.tools) if agent else None)
 
     def _hidden(self) -> frozenset[str]:
         """Tools that ask a person, when there is nobody to ask."""

@@ -12,16 +12,21 @@ ONLY_WHEN_LISTED = frozenset({"task_complete"})
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """The app's lists. Entries are names, or `builtin:NAME`, `custom:NAME`, `mcp:NAME`, with NAME or `*`."""
+    """The app's lists, and the selected agent's; None admits all.
+
+    Entries are names, or `builtin:NAME`, `custom:NAME`, `mcp:NAME`, with NAME or `*`.
+    """
 
     available: tuple[str, ...] | None = None
     excluded: tuple[str, ...] = ()
+    of_agent: tuple[str, ...] | None = None
 
     def admits(self, name: str, source: str) -> bool:
         """Whether a tool of that source passes: an exclusion always wins."""
         if _listed(self.excluded, name, source):
             return False
-        return self.available is None or _listed(self.available, name, source)
+        lists = (self.available, self.of_agent)
+        return all(entries is None or _listed(entries, name, source) for entries in lists)
 
     def names(self, name: str, source: str) -> bool:
         """Whether the app asked for the tool by its own name."""

@@ -118,15 +118,6 @@ class SkillsLoaded(Data):
     skills: list[Any]
 
 
-@event("session.custom_agents_updated", ephemeral=True)
-class CustomAgentsUpdated(Data):
-    """The custom agents on offer."""
-
-    agents: list[Any]
-    warnings: list[str]
-    errors: list[str]
-
-
 @event("session.info", ephemeral=True)
 class Info(Data):
     """Something worth showing to people."""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from turnwright.engine.agents.agent import check_agents
 from turnwright.engine.models.provider_registry import Registry
 from turnwright.engine.session import Session
 from turnwright.errors import SessionNotFound
@@ -36,7 +37,11 @@ def _opened(session: Session) -> SessionOpened:
 
 
 def _check(options: SessionOptions) -> None:
-    """Refuse an endpoint that can't be, before there is a session. Raises ConfigError naming the field."""
+    """Refuse endpoints and agents that can't be, before there is a session.
+
+    Raises ConfigError or InvalidParams naming the field.
+    """
+    check_agents(options.custom_agents or [])
     if options.provider is not None:
         from turnwright.providers.open import check_provider
 
