@@ -276,7 +276,13 @@ class Session:
             self.tool_environment,
             self.secrets.values,
             self.capture.preserve,
+            self.processes,
         )
+
+    @property
+    def processes(self) -> Path:
+        """Where notes of running commands are."""
+        return self.folder / "processes"
 
     @property
     def tool_environment(self) -> dict[str, str]:

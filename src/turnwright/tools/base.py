@@ -82,7 +82,8 @@ class Call(msgspec.Struct, frozen=True):
     `cwd` is the session's working directory (resolved). `overflow` is a folder, made when needed, for
     files that hold output too large for the model. `progress` shows partial output. `env` is the
     environment for child processes. `secrets` must be masked in any file that a tool leaves in `overflow`.
-    A tool that changes a file itself tells `preserve` right before.
+    A tool that changes a file itself tells `preserve` right before. `processes` is a folder for notes of
+    what runs.
     """
 
     id: str
@@ -93,6 +94,7 @@ class Call(msgspec.Struct, frozen=True):
     env: Mapping[str, str]
     secrets: tuple[str, ...] = ()
     preserve: Preserve = forget
+    processes: Path | None = None
 
 
 class Tool(Protocol):

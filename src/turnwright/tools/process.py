@@ -11,6 +11,7 @@ import anyio
 from anyio.abc import Process
 
 from turnwright.protocol.wire import clean
+from turnwright.tools import left_over
 from turnwright.tools.process_tree import end_tree
 
 Sink = Callable[[bytes], None]
@@ -21,17 +22,25 @@ DRAIN = 0.2
 
 
 async def run(
-    command: Sequence[str], *, cwd: Path, env: Mapping[str, str], output: Sink, errors: Sink | None = None
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    output: Sink,
+    errors: Sink | None = None,
+    notes: Path | None = None,
 ) -> int:
     """Run a program without input or terminal, in a session of its own, and return its exit status.
 
     A death by signal N is status 128 + N, as in a shell. Without `errors`, `output` gets standard error
     too, in order. Returns when the process ends, whatever its background children do. Cancellation ends
-    all that it started. Raises OSError when it can't be started.
+    all that it started. In the folder `notes` a file tells of it meanwhile (`left_over`). Raises OSError when
+    it can't be started.
     """
     with ExitStack() as streams:
         pipes = [_Pipe(streams, sink) for sink in (output, errors) if sink]
         process = await _start(command, cwd, env, pipes[0].writer, pipes[1].writer if errors else STDOUT)
+        streams.enter_context(left_over.noted(notes, process.pid))
         try:
             for pipe in pipes:
                 pipe.watch()

@@ -59,6 +59,17 @@ async def end_tree(leader: Process) -> None:
         await leader.wait()
 
 
+def kill_tree(pid: int) -> None:
+    """Kill the leader of a process group, its group and all its descendants, whoever's children they are."""
+    _signal(pid, descendants({pid}), signal.SIGKILL)
+
+
+def identity_of(pid: int) -> Identity | None:
+    """The live process with a number, on Linux."""
+    found = _relation(pid)
+    return found and found.process
+
+
 def descendants(roots: set[int]) -> set[Identity]:
     """The processes below those with the pids `roots`, as it is now."""
     lists = sys.platform == "linux" and kernel_lists_children()

@@ -116,7 +116,11 @@ async def _execute(command: str, call: Call, capture: Capture, reports: "_Report
     shell = shutil.which("bash", path=call.env.get("PATH")) or "/bin/sh"
     try:
         status = await process.run(
-            [shell, "-c", command], cwd=call.cwd, env=with_utf8(call.env), output=reports.feed
+            [shell, "-c", command],
+            cwd=call.cwd,
+            env=with_utf8(call.env),
+            output=reports.feed,
+            notes=call.processes,
         )
     except OSError as error:
         return failure(f"The command could not be started: {error.strerror or error}")

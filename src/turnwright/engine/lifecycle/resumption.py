@@ -8,6 +8,7 @@ from turnwright.engine.questions.pending import repair
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Warned
 from turnwright.protocol.options import SessionOptions
+from turnwright.tools.left_over import end_left_over
 
 if TYPE_CHECKING:
     from turnwright.engine.session import Session
@@ -20,6 +21,8 @@ def announce_resume(session: "Session", options: SessionOptions, *, was_active: 
     """
     state = session.journal.state
     continues = options.continue_pending_work
+    if not live:
+        end_left_over(session.processes)
     if not live and not continues:
         repair(session)
     for kind, fault in (
