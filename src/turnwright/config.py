@@ -29,7 +29,7 @@ from turnwright.errors import ConfigError, InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import Mode
 from turnwright.protocol.options import Durability, ProviderOptions
-from turnwright.protocol.prices import Dollars, Prices
+from turnwright.protocol.prices import Dollars, LongContext, Prices
 from turnwright.providers.model_facts import ModelFacts
 
 BASE_URL = "TURNWRIGHT_BASE_URL"
@@ -77,6 +77,22 @@ class EndpointTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_output_tokens: int | None = None
 
 
+class LongContextTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a request of more than `above` tokens of input costs, in US dollars for a million tokens."""
+
+    above: Tokens
+    input_price: Dollars
+    output_price: Dollars
+    cache_read_price: Dollars | None = None
+    cache_write_price: Dollars | None = None
+
+    @property
+    def prices(self) -> LongContext:
+        """The same as the engine reads it."""
+        cache = (self.cache_read_price, self.cache_write_price)
+        return LongContext(self.input_price, self.output_price, *cache, above=self.above)
+
+
 class ModelTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the user says of a model: limits in tokens, prices in US dollars for a million tokens."""
 
@@ -87,14 +103,17 @@ class ModelTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     output_price: Dollars | None = None
     cache_read_price: Dollars | None = None
     cache_write_price: Dollars | None = None
+    long_context: LongContextTable | None = None
 
     def facts(self, where: str) -> ModelFacts:
         """The same as the engine reads it. Raises ConfigError when a price stands alone."""
         prices = (self.input_price, self.output_price, self.cache_read_price, self.cache_write_price)
         known = None
         if self.input_price is not None and self.output_price is not None:
-            known = Prices(self.input_price, self.output_price, self.cache_read_price, self.cache_write_price)
-        elif any(price is not None for price in prices):
+            cache = (self.cache_read_price, self.cache_write_price)
+            long = self.long_context.prices if self.long_context else None
+            known = Prices(self.input_price, self.output_price, *cache, long)
+        elif self.long_context is not None or any(price is not None for price in prices):
             raise ConfigError(f"{where}: prices need both input_price and output_price")
         return ModelFacts(self.context_window, self.max_output_tokens, self.vision, known)
 

@@ -8,7 +8,7 @@ from turnwright import config
 from turnwright.config import Choices, Chosen
 from turnwright.errors import ConfigError
 from turnwright.protocol.options import ProviderOptions
-from turnwright.protocol.prices import Prices
+from turnwright.protocol.prices import LongContext, Prices
 from turnwright.providers.model_facts import ModelFacts
 
 USER = """
@@ -266,10 +266,12 @@ def test_what_the_user_says_of_models_is_read_with_prices_whole(home: Path) -> N
         home,
         '[models."team/big.1"]\ncontext_window = 9000\nmax_output_tokens = 700\nvision = false\n'
         "input_price = 1.5\noutput_price = 6\ncache_read_price = 0.1\n"
+        '[models."team/big.1".long_context]\nabove = 5000\ninput_price = 3\noutput_price = 9\n'
         "[models.small]\ncontext_window = 500\n",
     )
+    long = LongContext(3, 9, above=5000)
     assert config.load(home, environment={}).models == {
-        "team/big.1": ModelFacts(9000, 700, False, Prices(1.5, 6, 0.1)),
+        "team/big.1": ModelFacts(9000, 700, False, Prices(1.5, 6, 0.1, None, long)),
         "small": ModelFacts(500),
     }
 
@@ -282,6 +284,11 @@ def test_what_the_user_says_of_models_is_read_with_prices_whole(home: Path) -> N
         ("output_price = -1\ninput_price = 1", "output_price"),
         ("context_window = 0", "context_window"),
         ("price = 1", "price"),
+        (
+            "long_context = { above = 9, input_price = 1, output_price = 2 }",
+            "prices need both input_price and",
+        ),
+        ("long_context = { above = 0, input_price = 1, output_price = 2 }", "long_context.above"),
     ],
 )
 def test_what_cannot_be_said_of_a_model_is_refused_by_its_key(home: Path, line: str, fault: str) -> None:

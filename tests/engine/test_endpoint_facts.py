@@ -7,10 +7,14 @@ import pytest
 from turnwright.engine.models.endpoint import DEFAULT_WINDOW, Endpoint
 from turnwright.engine.models.endpoints import ConfiguredEndpoints, Defaults
 from turnwright.protocol import wire
-from turnwright.protocol.options import SessionOptions
-from turnwright.protocol.prices import Prices
+from turnwright.protocol.options import ProviderOptions, SessionOptions
+from turnwright.protocol.prices import LongContext, Prices
+from turnwright.providers.base import ModelInfo
 from turnwright.providers.model_facts import ModelFacts
 from turnwright.providers.open import open_local, open_provider
+from turnwright.providers.scripted import Scripted
+from turnwright.providers.transport import DIRECT, Route
+from turnwright.server.methods.models import describe
 
 pytestmark = pytest.mark.anyio
 
@@ -83,3 +87,68 @@ async def test_a_named_model_is_known_by_its_model_id_and_has_prices_of_its_own(
     assert known(await found({**options, "model": "red/own"})) == (DEFAULT_WINDOW, True, Prices(5, 6), None)
     told = {"red/own": ModelFacts(7_000, 80)}
     assert known(await found({**options, "model": "red/own"}, told)) == (7_000, True, Prices(5, 6), 80)
+
+
+class Listing(Scripted):
+    """A provider that lists one model by its name alone, and another with what it is."""
+
+    async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
+        supports = {"supports": {"vision": False, "streaming": True}}
+        return [
+            ModelInfo("claude-sonnet-4-5", "Claude"),
+            ModelInfo("mine", "Mine", 9000, vision=False, raw={"capabilities": supports}),
+        ]
+
+
+async def test_a_list_has_what_the_endpoint_says_and_what_is_known_besides() -> None:
+    long = LongContext(2, 4, above=5000)
+    user = {"mine": ModelFacts(output_limit=700, prices=Prices(1, 2, 0.5, None, long))}
+    defaults = Defaults(provider=ProviderOptions(URL), models=user)
+    endpoints = ConfiguredEndpoints(defaults, lambda options: Listing(), open_local)
+    listed = [describe(info) for info in await endpoints.models(SessionOptions())]
+    await endpoints.aclose()
+    assert listed == [
+        {
+            "id": "claude-sonnet-4-5",
+            "name": "Claude",
+            "capabilities": {
+                "supports": {"vision": True},
+                "limits": {"max_context_window_tokens": 200_000, "max_output_tokens": 64_000},
+            },
+            "billing": {
+                "tokenPrices": {
+                    "batchSize": 1_000_000,
+                    "inputPrice": 300.0,
+                    "outputPrice": 1500.0,
+                    "cacheReadPrice": 30.0,
+                    "cacheWritePrice": 375.0,
+                }
+            },
+        },
+        {
+            "id": "mine",
+            "name": "Mine",
+            "capabilities": {
+                "supports": {"vision": False, "streaming": True},
+                "limits": {"max_context_window_tokens": 9000, "max_output_tokens": 700},
+            },
+            "billing": {
+                "tokenPrices": {
+                    "batchSize": 1_000_000,
+                    "inputPrice": 100.0,
+                    "outputPrice": 200.0,
+                    "cacheReadPrice": 50.0,
+                    "maxPromptTokens": 5000,
+                    "longContext": {"inputPrice": 200.0, "outputPrice": 400.0},
+                }
+            },
+        },
+    ]
+
+
+async def test_a_model_taken_from_a_list_that_says_no_more_than_its_name_sees_pictures() -> None:
+    defaults = Defaults(provider=ProviderOptions("https://elsewhere.example.com"))
+    endpoints = ConfiguredEndpoints(defaults, lambda options: Listing(), open_local)
+    endpoint = await endpoints.find(SessionOptions(), None)
+    await endpoints.aclose()
+    assert (endpoint.model, endpoint.vision, endpoint.prices) == ("claude-sonnet-4-5", True, SONNET)

@@ -200,7 +200,7 @@ async def test_sessions_share_one_engine_until_the_last_lets_go(install: Install
 async def test_the_one_model_is_listed_installed_or_not() -> None:
     title = "Local demo model (Qwen2.5-Coder-1.5B-Instruct, Q4_K_M)"
     assert await Embedded().models() == [
-        ModelInfo(id=NAME, name=title, context_window=8192, output_limit=1024)
+        ModelInfo(id=NAME, name=title, context_window=8192, output_limit=1024, vision=False)
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from turnwright.protocol import wire
 from turnwright.protocol.messages import Usage
-from turnwright.protocol.prices import Prices, nano_credits
+from turnwright.protocol.prices import LongContext, Prices, nano_credits
 from turnwright.providers.model_facts import MAKERS, NOTHING, TABLE, ModelFacts, look_up
 from turnwright.store.usage import Usage as UsageTotals
 
@@ -48,11 +48,24 @@ def test_the_table_says_where_it_is_from_and_its_rows_make_sense() -> None:
     assert date.fromisoformat(table["date"]) >= date(2026, 11, 30)
     assert table["version"]
     for name, (window, output, vision, *prices) in table["models"].items():
+        if len(prices) > 4:
+            above, *long = prices.pop()
+            assert above >= 100_000, name
+            assert all(price >= plain for price, plain in zip(long[:2], prices[:2], strict=True)), name
         assert window is None or window > 0, name
         assert output is None or output > 0, name
         assert isinstance(vision, bool), name
         assert all(price is None or price >= 0 for price in prices), name
     assert {name.partition("/")[0] for name in table["models"]} >= set(MAKERS)
+
+
+def test_a_long_request_costs_more_all_of_it_where_the_model_has_a_price_for_that() -> None:
+    found = look_up("gemini-2.5-pro", "https://generativelanguage.googleapis.com/v1beta/openai")
+    long = LongContext(2.5, 15.0, 0.25, above=200_000)
+    prices = Prices(1.25, 10.0, 0.125, None, long)
+    assert found.prices == prices
+    assert prices.cost(Usage(200_000, 1000, 100_000)) == pytest.approx(0.125 + 0.0125 + 0.01)
+    assert prices.cost(Usage(200_001, 1000, 100_000)) == pytest.approx(0.2500025 + 0.025 + 0.015)
 
 
 def test_facts_are_filled_up_one_by_one() -> None:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import msgspec
 
 from turnwright.protocol.messages import Message, Reply, ToolDefinition
+from turnwright.protocol.prices import Prices
 from turnwright.providers.transport import DIRECT, Route
 
 __all__ = ["ModelInfo", "ModelRequest", "Progress", "Provider", "Reply"]
@@ -55,13 +56,14 @@ class Progress(Protocol):
 
 
 class ModelInfo(msgspec.Struct, frozen=True):
-    """A model that a provider offers; limits are in tokens, None where unknown."""
+    """A model that a provider offers; limits are in tokens, None where nobody says."""
 
     id: str
     name: str
     context_window: int | None = None
     output_limit: int | None = None
-    vision: bool = False
+    vision: bool | None = None
+    prices: Prices | None = None
     raw: Mapping[str, Any] | None = None
 
 

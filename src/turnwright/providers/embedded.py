@@ -65,6 +65,7 @@ class Embedded:
                 name=local_model.MODEL.title,
                 context_window=CONTEXT_TOKENS,
                 output_limit=OUTPUT_TOKENS,
+                vision=False,
             )
         ]
 

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from turnwright.protocol import wire
-from turnwright.protocol.prices import Prices
+from turnwright.protocol.prices import LongContext, Prices
+from turnwright.providers.base import ModelInfo
 
 TABLE = Path(__file__).with_name("model_table.json")
 
@@ -55,6 +56,18 @@ class _Row(msgspec.Struct, frozen=True, array_like=True):
     output: float | None
     cache_read: float | None
     cache_write: float | None
+    long_context: tuple[int, float, float, float | None, float | None] | None = None
+
+    @property
+    def prices(self) -> Prices | None:
+        """What it costs, None where nobody says."""
+        if self.input is None or self.output is None:
+            return None
+        long = None
+        if self.long_context is not None:
+            above, input, output, read, write = self.long_context
+            long = LongContext(input, output, read, write, above=above)
+        return Prices(self.input, self.output, self.cache_read, self.cache_write, long)
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -70,10 +83,16 @@ def look_up(model: str, base_url: str | None = None) -> ModelFacts:
     row = _row(model, HOSTS.get(host))
     if row is None:
         return NOTHING
-    prices = None
-    if row.input is not None and row.output is not None and not _is_here(host):
-        prices = Prices(row.input, row.output, row.cache_read, row.cache_write)
+    prices = None if _is_here(host) else row.prices
     return ModelFacts(row.context_window, row.output_limit, row.vision, prices)
+
+
+def facts_of(
+    known_as: str, base_url: str | None, *, user: ModelFacts = NOTHING, listed: ModelInfo | None = None
+) -> ModelFacts:
+    """What holds of a model: the user's word, then what its endpoint lists, then the table's."""
+    told = ModelFacts(listed.context_window, listed.output_limit, listed.vision) if listed else NOTHING
+    return user.over(told).over(look_up(known_as, base_url))
 
 
 def _row(model: str, host: str | None) -> _Row | None:

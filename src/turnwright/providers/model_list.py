@@ -31,6 +31,12 @@ def _model(entry: dict[str, Json]) -> ModelInfo:
             entry.get("max_output_tokens"),
             an_object(entry.get("top_provider")).get("max_completion_tokens"),
         ),
-        vision=an_object(capabilities.get("supports")).get("vision") is True or "image" in modalities,
+        vision=_vision(an_object(capabilities.get("supports")).get("vision"), modalities),
         raw=entry,
     )
+
+
+def _vision(supported: Json, modalities: list[Json]) -> bool | None:
+    if isinstance(supported, bool):
+        return supported
+    return "image" in modalities if modalities else None

@@ -14,7 +14,7 @@ from turnwright.protocol.options import ProviderOptions, SessionOptions
 from turnwright.protocol.wire import Wire
 from turnwright.providers.base import ModelInfo, Provider
 from turnwright.providers.media_limits import PictureLimits, reads_documents
-from turnwright.providers.model_facts import NOTHING, ModelFacts, look_up
+from turnwright.providers.model_facts import NOTHING, ModelFacts, facts_of
 
 NOTHING_CONFIGURED = (
     "No model is configured. Set TURNWRIGHT_BASE_URL, TURNWRIGHT_MODEL and, if it wants one, "
@@ -96,7 +96,8 @@ class ConfiguredEndpoints:
         chosen = options.provider or self._github(options) or self._defaults.provider
         if chosen is None and not named:
             raise ConfigError(NOTHING_CONFIGURED)
-        return [*(await self._known(chosen, routing) if chosen else ()), *named]
+        listed = await self._known(chosen, routing) if chosen else []
+        return [*(self._completed(info, chosen) for info in listed if chosen), *named]
 
     async def _of(
         self, chosen: ProviderOptions, options: SessionOptions, wanted: str | None, routing: Routing
@@ -150,10 +151,19 @@ class ConfiguredEndpoints:
     def _facts(
         self, known_as: str, name: str, provider: ProviderOptions, info: ModelInfo | None
     ) -> ModelFacts:
-        """What holds of a model: the user's word, then the endpoint's, then the table's."""
-        listed = ModelFacts(info.context_window, info.output_limit, info.vision) if info else NOTHING
         user = self._defaults.models.get(name, NOTHING)
-        return user.over(listed).over(look_up(known_as, provider.base_url))
+        return facts_of(known_as, provider.base_url, user=user, listed=info)
+
+    def _completed(self, info: ModelInfo, provider: ProviderOptions) -> ModelInfo:
+        """An entry of the endpoint's list, with what it doesn't say and what the user says otherwise."""
+        facts = self._facts(info.id, info.id, provider, info)
+        return msgspec.structs.replace(
+            info,
+            context_window=facts.context_window,
+            output_limit=facts.output_limit,
+            vision=True if facts.vision is None else facts.vision,
+            prices=provider.prices or facts.prices,
+        )
 
     def _bounded(self, provider: ProviderOptions, name: str) -> ProviderOptions:
         """The provider, with replies as long as the user says where the app doesn't."""
