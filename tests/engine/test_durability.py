@@ -128,7 +128,7 @@ async def test_an_end_that_comes_while_another_is_synced_waits_for_a_sync_of_its
 
     seen: list[Event] = []
     threads = Threads()
-    publication = Publication(sync, threads.run)
+    publication = Publication(sync, lambda: None, threads.run)
     publication.subscribers.append(seen.append)
     first, second = (seal(ModeChanged("interactive", mode), parent_id=None) for mode in ("plan", "autopilot"))
     last = seal(Idle(), parent_id=None)

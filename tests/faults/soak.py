@@ -16,6 +16,7 @@ from anyio.abc import TaskGroup
 
 from tests.cases.wired import WireClient
 from tests.conftest import running_children
+from turnwright.engine.journal.off_loop import MOST_THREADS, THREAD_NAME
 from turnwright.engine.models.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.protocol.messages import Assistant, Reply, ToolCall, User
@@ -45,7 +46,10 @@ MOST_IDLE = 0.005
 
 
 class Held(NamedTuple):
-    """What a process holds: open files, threads, children, kilobytes of memory."""
+    """What a process holds: open files, threads, children, kilobytes of memory.
+
+    Of the threads that sync, as many as may ever be count at any time: they come when they are needed first.
+    """
 
     files: int
     threads: int
@@ -57,7 +61,9 @@ class Held(NamedTuple):
         gc.collect()
         pages = Path("/proc/self/statm").read_text("ascii").split()[1]
         files = sum(1 for _ in Path("/proc/self/fd").iterdir())
-        return cls(files, threading.active_count(), len(running_children()), int(pages) * 4)
+        syncing = sum(thread.name == THREAD_NAME for thread in threading.enumerate())
+        threads = threading.active_count() - syncing + max(syncing, MOST_THREADS)
+        return cls(files, threads, len(running_children()), int(pages) * 4)
 
 
 class Soaked(NamedTuple):

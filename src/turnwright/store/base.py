@@ -61,6 +61,13 @@ class EventLog(Protocol):
         """Return when all that was appended would survive a power loss. May block. Raises StoreError."""
         ...
 
+    def name(self) -> None:
+        """Return when the log would be found after a power loss, so that `sync` needn't wait for it. May block.
+
+        Raises StoreError.
+        """
+        ...
+
     def read(self, start: int = 0) -> Iterator[bytes]:
         """Yield the lines from a byte on, which has to be a line's first, oldest first, without newlines."""
         ...

@@ -80,11 +80,16 @@ class Checksums:
         self._fd = -1
         self._using = threading.Lock()
 
+    def make(self) -> None:
+        """Have the file there, for the first sum needn't wait for it then. Any thread may ask for it."""
+        with self._using, suppress(OSError):
+            os.close(self._open())
+
     def note(self, sum: Sum) -> None:
         """Keep the sum of what the disk has by now. Any thread may ask for it."""
         with self._using, suppress(OSError):
             if self._fd < 0:
-                self._fd = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self._fd = self._open()
             os.write(self._fd, b"%x %08x\n" % sum)
 
     def forget(self) -> None:
@@ -92,6 +97,9 @@ class Checksums:
         self.close()
         with suppress(OSError):
             self._path.unlink()
+
+    def _open(self) -> int:
+        return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def close(self) -> None:
         """Let go of the file, until the next sum."""

@@ -10,6 +10,7 @@ from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, Stor
 from turnwright.store.base import EventLog, check_session_id
 from turnwright.store.disk import Disk
 from turnwright.store.entry import Entry
+from turnwright.store.folders import Folders
 from turnwright.store.index import Row, SessionIndex
 from turnwright.store.jsonl_log import LOG_NAME, JsonlLog, lines_of
 from turnwright.store.load import load_state
@@ -27,13 +28,14 @@ class JsonlStore:
     def __init__(self, root: Path, disk: Disk | None = None) -> None:
         self.root = root
         self._disk = disk or Disk()
+        self._folders = Folders(self._disk)
         self._index = SessionIndex(root.parent / "turnwright" / "index.sqlite")
 
     def create(self, session_id: str) -> JsonlLog:
         path = self.folder(session_id) / LOG_NAME
         try:
             self._disk.make_folder(path.parent)
-            return JsonlLog(path, self._disk, new=True)
+            return JsonlLog(path, self._disk, new=True, folders=self._folders)
         except FileExistsError:
             return self._begin_again(session_id)
         except OSError as error:
@@ -42,7 +44,7 @@ class JsonlStore:
     def open(self, session_id: str) -> JsonlLog:
         path = self.folder(session_id) / LOG_NAME
         try:
-            return JsonlLog(path, self._disk, new=False)
+            return JsonlLog(path, self._disk, new=False, folders=self._folders)
         except FileNotFoundError:
             raise SessionNotFound(f"Session not found: {session_id}") from None
         except OSError as error:

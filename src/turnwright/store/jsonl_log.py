@@ -12,6 +12,7 @@ from turnwright.errors import StoreError
 from turnwright.store.checksums import NOTHING, Altered, Checksums, Sum, verify
 from turnwright.store.descriptor import Descriptor
 from turnwright.store.disk import Disk
+from turnwright.store.folders import Folders
 from turnwright.store.lease import Lease
 from turnwright.store.meddling import Place
 
@@ -22,16 +23,15 @@ ANOTHER = "Another program"
 BLOCK = 1 << 20
 PIECE = 1 << 18
 """Bytes that are decoded at once: what comes of more no longer fits into a processor's cache."""
-FOLDERS = 4
-"""Those whose entries may be new with a log: the session's, that of all sessions, the home, its parent."""
 
 
 class JsonlLog:
     """One file, opened to append; a line that can't be written whole is taken back."""
 
-    def __init__(self, path: Path, disk: Disk, *, new: bool) -> None:
+    def __init__(self, path: Path, disk: Disk, *, new: bool, folders: Folders | None = None) -> None:
         self._path = path
         self._disk = disk
+        self._folders = folders or Folders(disk)
         self._lease = Lease(path.parent)
         self._checksums = Checksums(path)
         self._sum: Sum | None = NOTHING if new else None
@@ -135,9 +135,7 @@ class JsonlLog:
         try:
             self._disk.sync(file.fd)
             place.check()
-            if self._named is not file:
-                self._sync_folders()
-                self._named = file
+            self._bring_name_to_disk(file)
         except OSError as error:
             self._doubtful = file
             raise self._error("sync", error) from error
@@ -146,6 +144,13 @@ class JsonlLog:
         with self._changing:
             if self._is_open and sum is not None and rewritten == self._rewritten:
                 self._checksums.note(sum)
+
+    def name(self) -> None:
+        try:
+            self._bring_name_to_disk(self._file)
+            self._checksums.make()
+        except OSError as error:
+            raise self._error("sync", error) from error
 
     def verify(self, start: int = 0) -> Altered | None:
         noted = list(self._checksums.noted())
@@ -285,14 +290,10 @@ class JsonlLog:
         except OSError:
             self._is_torn = True
 
-    def _sync_folders(self) -> None:
-        """See to it that the file's name, and those of the folders above it, are on the disk too."""
-        for folder in self._path.parents[:FOLDERS]:
-            fd = self._disk.open(folder, os.O_RDONLY)
-            try:
-                self._disk.sync(fd)
-            finally:
-                os.close(fd)
+    def _bring_name_to_disk(self, file: Descriptor) -> None:
+        if self._named is not file:
+            self._folders.sync(self._path)
+            self._named = file
 
     def _error(self, action: str, error: OSError) -> StoreError:
         return StoreError(f"can't {action} the session's log {self._path}: {error.strerror}")

@@ -40,6 +40,9 @@ class MemoryLog:
     def sync(self) -> None:
         self.synced = len(self.lines)
 
+    def name(self) -> None:
+        pass
+
     def read(self, start: int = 0) -> Iterator[bytes]:
         offset = 0
         for line in self.lines:

@@ -39,7 +39,7 @@ class Journal:
         self.history = History()
         self.damage: Damage | None = None
         self.altered: Altered | None = None
-        self._publication = Publication(lambda: self.log.sync(), off_loop)
+        self._publication = Publication(lambda: self.log.sync(), lambda: self.log.name(), off_loop)
         self._durability: Durability = durability
         self._is_loaded = False
         self._is_begun = False
@@ -163,7 +163,12 @@ class Journal:
             await self._publication.drain()
 
     async def keep_publishing(self) -> None:
-        """Publish what waits for the disk, as it comes, until `close`; with the durability "event"."""
+        """Bring the log's name to the disk, for the turns that follow.
+
+        Then publish what waits for the disk, as it comes, until `close`; with the durability "event".
+        """
+        if self._durability != "none":
+            await self._publication.name()
         if self._durability == "event":
             await self._publication.keep_draining()
 

@@ -26,6 +26,7 @@ async def inline(work: Callable[[], None], patience: float) -> bool:
     return True
 
 
+THREAD_NAME = "turnwright-sync"
 MOST_THREADS = 8
 """Disks and file systems gain from syncs that wait side by side, and little from more than a few."""
 
@@ -83,7 +84,7 @@ class Threads:
             is_short = self._busy > self._count < self._most
             self._count += is_short
         if is_short:
-            threading.Thread(target=self._serve, name="turnwright-sync", daemon=True).start()
+            threading.Thread(target=self._serve, name=THREAD_NAME, daemon=True).start()
         self._queue.put(wanted)
         timer = wanted.loop.call_later(patience, wanted.settle, None, False)
         try:

@@ -3,6 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 import anyio
 
@@ -21,12 +22,14 @@ log = logging.getLogger(__name__)
 class Publication:
     """Hands events to subscribers, in order. Behind one that the disk must have first, all others wait.
 
-    `sync` blocks until all that was logged would survive a power loss, and raises StoreError.
+    `sync` blocks until all that was logged would survive a power loss, `name` until the log would be found;
+    both raise StoreError.
     """
 
-    def __init__(self, sync: Callable[[], None], off_loop: OffLoop) -> None:
+    def __init__(self, sync: Callable[[], None], name: Callable[[], None], off_loop: OffLoop) -> None:
         self.subscribers: list[Subscriber] = []
         self._sync = sync
+        self._name = name
         self._off_loop = off_loop
         self._waiting: deque[Event] = deque()
         self._is_due = False
@@ -80,6 +83,11 @@ class Publication:
         failure, self._failure = self._failure, None
         if failure is not None:
             raise failure
+
+    async def name(self) -> None:
+        """Bring the log's name to the disk; a sync does so too if this couldn't."""
+        with anyio.CancelScope(shield=True), suppress(StoreError):
+            await self._off_loop(self._name, SYNC_TIMEOUT)
 
     async def keep_draining(self) -> None:
         """Publish what waits for the disk, as it comes, until the end."""
