@@ -62,9 +62,9 @@ class EventLog(Protocol):
         ...
 
     def name(self) -> None:
-        """Return when the log would be found after a power loss, so that `sync` needn't wait for it. May block.
+        """Return when the log would be found after a power loss; else the next `sync` takes care of that.
 
-        Raises StoreError.
+        May block. Raises StoreError.
         """
         ...
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from turnwright.store.disk import Disk
 
 ABOVE = 2
-"""Folders above that of all sessions whose entries may be new with the first log: the home, and its parent."""
+"""How many folders above that of all sessions may have got an entry with the first log: the home, its parent."""
 
 
 class Folders:
