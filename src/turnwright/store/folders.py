@@ -6,7 +6,7 @@ from pathlib import Path
 from turnwright.store.disk import Disk
 
 ABOVE = 2
-"""How many folders above that of all sessions may have got an entry with the first log: the home, its parent."""
+"""Folders above that of all sessions that may have got an entry with the first log: the home, its parent."""
 
 
 class Folders:
