@@ -149,7 +149,11 @@ class _Mark(NamedTuple):
 
 
 def _marks(folder: Path) -> Iterator[_Mark]:
-    for name in os.listdir(folder):  # noqa: PTH208  a glob of paths takes three times as long
+    try:
+        names = os.listdir(folder)  # noqa: PTH208  a glob of paths takes three times as long
+    except FileNotFoundError:  # another program removed it under a live session
+        return
+    for name in names:
         if name.startswith("inuse.") and name.endswith(".lock"):
             pid = _pid_of(folder / name)
             if pid is not None:

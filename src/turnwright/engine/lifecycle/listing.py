@@ -25,22 +25,22 @@ class Listing:
         self._noting: asyncio.TimerHandle | None = None
 
     def follow(self, event: Event) -> None:
-        """Take one event of the session; what follows from it is told when the moment is over."""
+        """Take one event of the session; clients are told when the moment is over."""
         if event.type == "session.idle":
             self._session.use.touch()
             self.stop_noting()
             self._noting = asyncio.get_running_loop().call_later(MOMENT, self._note_at_rest)
-        elif not event.ephemeral and not self._is_due:
-            self._is_due = True
-            asyncio.get_running_loop().call_later(MOMENT, self.tell)
+        elif not event.ephemeral:
+            self._workspace.follow(self._session.journal.state)
+            if not self._is_due:
+                self._is_due = True
+                asyncio.get_running_loop().call_later(MOMENT, self.tell)
 
     def tell(self) -> None:
         """Tell what is due, now."""
         if self._is_due:
             self._is_due = False
-            state = self._session.journal.state
-            self._workspace.follow(state)
-            self._say(summary.updated(self._session.id, state))
+            self._say(summary.updated(self._session.id, self._session.journal.state))
 
     def drop(self) -> None:
         """Tell nothing of what is due: there will be no such session."""
