@@ -23,6 +23,10 @@ class StoreError(TurnwrightError):
     """The log could not be read or written."""
 
 
+class OutputError(TurnwrightError):
+    """What a command prints can't be written."""
+
+
 class ConfigError(TurnwrightError):
     """A configuration file, environment variable or option is wrong."""
 

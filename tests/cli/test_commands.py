@@ -284,3 +284,18 @@ async def test_a_reader_that_leaves_ends_the_listing_without_a_traceback(tmp_pat
     finally:
         os.close(write)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+async def test_a_log_that_cannot_be_read_is_told_in_a_line_and_the_others_are_audited(tmp_path: Path) -> None:
+    unreadable = await ran_session(tmp_path)
+    sound = await ran_session(tmp_path)
+    log = tmp_path / "copilot-home" / "session-state" / unreadable / "events.jsonl"
+    log.unlink()
+    log.mkdir()
+    reason = os.strerror(errno.EISDIR)
+    audited = await turnwright("audit", cwd=tmp_path)
+    assert (audited.status, audited.err) == (1, f"turnwright: can't read {log}: {reason}\n")
+    assert f"{sound}/events.jsonl: " in audited.out
+    for command in (("sessions", "show"), ("-p", "Go.", "--resume")):
+        done = await turnwright(*command, unreadable, cwd=tmp_path)
+        assert done == (1, "", f"turnwright: can't read the log of session {unreadable}: {reason}\n")

@@ -1,15 +1,13 @@
 """`turnwright -p` without a terminal: prompts, answers, formats, permissions, exit status."""
 
 import json
-import os
 import shlex
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
-from tests.cli.command import COMMAND, SECONDS, turnwright, variables
+from tests.cli.command import turnwright
 from turnwright.cli.denials import flags_for
 from turnwright.engine.permissions.rules import Rule, Rules
 from turnwright.testing.chat_answers import Say, call, refuse, say
@@ -188,24 +186,6 @@ async def test_a_run_that_could_not_begin_is_an_object_too(folder: Path) -> None
     assert (done.status, found["sessionId"], found["turns"]) == (1, None, 0)
     assert found["error"]["type"] == "configuration"
     assert found["error"]["message"] in done.err
-
-
-async def test_a_reader_that_leaves_stops_the_run(folder: Path) -> None:
-    read, write = os.pipe()
-    os.close(read)
-    async with ChatServer([Say("late", gate=anyio.Event())]) as server:
-        try:
-            with anyio.fail_after(SECONDS):
-                done = await anyio.run_process(
-                    [*COMMAND, "-p", "hi", "--output-format", "stream-json"],
-                    cwd=folder,
-                    env=variables(server),
-                    stdout=write,
-                    check=False,
-                )
-        finally:
-            os.close(write)
-    assert (done.returncode, done.stderr) == (1, b"")
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Reading the logs of sessions without touching them, also while another process writes them."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from turnwright.engine.lifecycle.summary import SessionMetadata, listed
-from turnwright.errors import InvalidParams, SessionNotFound
+from turnwright.errors import InvalidParams, SessionNotFound, StoreError
 from turnwright.protocol.envelope import Event, parse
 from turnwright.store.jsonl import LOG_NAME, JsonlStore
 from turnwright.store.jsonl_log import lines_of
@@ -30,19 +31,15 @@ class Archive:
         yield from (listed(entry) for entry in entries if entry.title)
 
     def state(self, session_id: str) -> State:
-        """A session's state. Raises SessionNotFound."""
-        try:
+        """A session's state. Raises SessionNotFound or StoreError."""
+        with _reading(session_id):
             return load_state(lines_of(self.store.folder(session_id) / LOG_NAME))
-        except FileNotFoundError:
-            raise SessionNotFound(f"There is no session {session_id}") from None
 
     def events(self, session_id: str) -> Iterator[Event]:
-        """A session's events, oldest first; what is no event is passed over. Raises SessionNotFound."""
-        try:
-            file = (self.store.folder(session_id) / LOG_NAME).open("rb")
-        except FileNotFoundError:
-            raise SessionNotFound(f"There is no session {session_id}") from None
-        with file:
+        """A session's events, oldest first; what is no event is passed over. Raises SessionNotFound or
+        StoreError.
+        """
+        with _reading(session_id), (self.store.folder(session_id) / LOG_NAME).open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
                     yield parse(line.rstrip(b"\n"))
@@ -73,6 +70,17 @@ class Archive:
             if entry.context is not None and entry.context.cwd == place:
                 return entry.session_id
         raise SessionNotFound(f"There is no session in {place} to continue")
+
+
+@contextmanager
+def _reading(session_id: str) -> Generator[None]:
+    """Say what is wrong with a log that can't be read."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise SessionNotFound(f"There is no session {session_id}") from None
+    except OSError as error:
+        raise StoreError(f"can't read the log of session {session_id}: {error.strerror}") from error
 
 
 def _missing(session_id: str) -> str:

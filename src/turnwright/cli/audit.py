@@ -33,7 +33,12 @@ def main(given: Namespace) -> int:
     archive = Archive(home())
     for path in _logs(archive, given.log):
         found = True
-        report, writer = _read(path)
+        try:
+            report, writer = _read(path)
+        except StoreError as error:  # the others are audited all the same
+            tell(f"turnwright: {error}")
+            sound = False
+            continue
         sound = sound and report.is_sound
         if given.json:
             show(wire.encode(Audited(str(path), report.is_sound, report, writer)).decode())

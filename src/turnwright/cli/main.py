@@ -3,10 +3,9 @@
 import os
 import sys
 from collections.abc import Sequence
-from io import TextIOWrapper
 from pathlib import Path
 
-from turnwright.errors import TurnwrightError
+from turnwright.errors import OutputError, TurnwrightError
 
 FAILED = 1
 INTERRUPTED = 130
@@ -20,13 +19,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TurnwrightError as error:
         # What a request was called is the wire's business.
         print(f"turnwright: {str(error).rpartition(' failed with message: ')[2]}", file=sys.stderr)  # noqa: T201
+        if isinstance(error, OutputError):
+            _drop_output()
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has left; what is still in the buffer must not raise again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return FAILED
+
+
+def _drop_output() -> None:
+    """What is still in the buffer of a stdout that takes nothing must not raise again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(argv: Sequence[str]) -> int:
@@ -34,11 +39,9 @@ def _dispatch(argv: Sequence[str]) -> int:
         from turnwright.cli import headless
 
         return headless.main(list(argv))
-    from turnwright.cli import arguments
+    from turnwright.cli import arguments, output
 
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="replace")
+    output.prepare()
     given = arguments.parse(argv)
     match given.command:
         case "serve":

@@ -24,7 +24,7 @@ from turnwright.client.config import SessionConfig
 from turnwright.client.handlers import approve_all
 from turnwright.client.session import Session
 from turnwright.engine.permissions.rules import Rule
-from turnwright.errors import ConfigError, InvalidParams, SessionFailed, TurnwrightError
+from turnwright.errors import ConfigError, InvalidParams, OutputError, SessionFailed, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.session import Warned
@@ -83,7 +83,8 @@ class Run:
             self._hearers.append(lambda event: show(event.encoded.decode()))
         self.session_id: str | None = None
         self._signal: int | None = None
-        self._reader_left = anyio.Event()
+        self._unwritable: BrokenPipeError | OutputError | None = None
+        self._output_ended = anyio.Event()
 
     async def carry_out(self) -> int:
         """Do it, in order also when a signal comes; the result is the exit status."""
@@ -96,8 +97,8 @@ class Run:
         ):
             self.session_id = session.id
             failure = await self._converse(session) or self._outcome.emptiness
-        if self._reader_left.is_set():
-            raise BrokenPipeError
+        if self._unwritable is not None:
+            raise self._unwritable
         self._report(session.id, failure, time.monotonic() - started)
         if self._signal is not None:
             return STATUS_BASE + self._signal
@@ -136,7 +137,7 @@ class Run:
         failure: TurnwrightError | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(self._stop_on_signal, session)
-            group.start_soon(self._stop_without_reader, session)
+            group.start_soon(self._stop_without_output, session)
             try:
                 await session.send_and_wait(
                     self._task.prompt, timeout=None, response_schema=self._task.schema
@@ -154,17 +155,18 @@ class Run:
         tell("Stopping the run; once more to quit at once.")
         await _stop(session)
 
-    async def _stop_without_reader(self, session: Session) -> None:
-        await self._reader_left.wait()
+    async def _stop_without_output(self, session: Session) -> None:
+        await self._output_ended.wait()
         await _stop(session)
 
     def _hear(self, event: Event) -> None:
         try:
             for hear in self._hearers:
                 hear(event)
-        except BrokenPipeError:
+        except (BrokenPipeError, OutputError) as error:
             self._hearers.clear()
-            self._reader_left.set()
+            self._unwritable = error
+            self._output_ended.set()
 
     def _report(self, session_id: str, failure: SessionFailed | None, seconds: float) -> None:
         match self._format:
