@@ -177,6 +177,19 @@ async def test_what_cannot_be_shown_is_said_to_be_so_and_never_sent(
     assert shown(attached) == User("")
 
 
+async def test_a_blob_may_be_wrapped_and_its_media_type_written_in_any_way(tmp_path: Path) -> None:
+    data = picture(size=(30, 20))
+    lines = base64.encodebytes(data).decode()
+    sent = {"type": "blob", "data": lines, "mimeType": "Image/PNG; name=a.png"}
+    attached = await read(tmp_path, sent)
+    assert attached.logged == [
+        {"type": "blob", "data": coded(data), "mimeType": "image/png", "byteLength": len(data)}
+    ]
+    assert shown(attached).images == (Image("image/png", coded(data)),)
+    attached = await read(tmp_path, blob(b"{}", "application/json; charset=utf-8", "a.json"))
+    assert attached.after == ('<attachment name="a.json">\n{}\n</attachment>',)
+
+
 async def test_a_long_text_is_cut(tmp_path: Path) -> None:
     attached = await read(tmp_path, blob(b"x" * 70_000, "text/plain", "t"))
     assert attached.after == (f'<attachment name="t">\n{"x" * 65536}\n[cut]\n</attachment>',)
@@ -252,6 +265,7 @@ async def test_a_name_that_is_not_utf8_is_counted_in_its_directory(tmp_path: Pat
         ("x", "attachments[0]: Expected `object`, got `str`"),
         ({"type": "file"}, "attachments[0].path: a file needs one"),
         ({"type": "selection", "selection": {"start": 1}}, "attachments[0]: selection.start: Expected"),
+        ({"type": "github_reference", "number": 1}, "attachments[0].title: a github_reference needs one"),
         ({"path": "a"}, "attachments[0]: Object missing required field `type`"),
     ],
 )

@@ -112,6 +112,20 @@ def test_what_is_no_picture_is_refused() -> None:
         fit(b"hello", LIMITS)
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\0\0\0\0\x05IEND",
+        b"\xff\xd8\xff\xe0\0\x10JFIF" + bytes(20) + b"\xff\xd9",
+        b"RIFF\x04\0\0\0WEBPVP8 ",
+    ],
+    ids=["PNG", "JPEG", "WEBP"],
+)
+def test_a_picture_without_a_size_is_refused(data: bytes) -> None:
+    with pytest.raises(InvalidParams, match="it is damaged"):
+        fit(data, LIMITS)
+
+
 def test_without_pillow_what_fits_is_sent_and_the_rest_names_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

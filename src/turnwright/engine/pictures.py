@@ -26,6 +26,7 @@ QUALITY = 85
 
 INSTALL = "pip install 'turnwright[images]'"
 
+_DAMAGED = "it is damaged, or of a kind that can't be read"
 _ORIENTATION = 0x0112
 _UPRIGHT = 1
 _FRAMES_ARE_ONE_PICTURE = "MPO"
@@ -51,9 +52,9 @@ def fit(data: bytes, limits: PictureLimits) -> Picture:
         raise InvalidParams(f"it has {_megabytes(len(data))}, and {_megabytes(LARGEST)} are the most")
     size = pixels(data[:HEAD])
     if size is not None:
-        _refuse_bomb(*size)
+        _refuse_odd(*size)
     fault = _fault(kind, len(data), size, limits)
-    if fault is None and _is_plain(kind, data):
+    if fault is None and size is not None and _is_plain(kind, data):
         return Picture(kind, data)
     try:
         return _remade(kind, data, limits)
@@ -87,7 +88,9 @@ def _is_plain(kind: str, data: bytes) -> bool:
             return False
 
 
-def _refuse_bomb(width: int, height: int) -> None:
+def _refuse_odd(width: int, height: int) -> None:
+    if not width * height:
+        raise InvalidParams(_DAMAGED)
     if width * height > MOST_PIXELS:
         raise InvalidParams(
             f"it has {width}x{height} pixels, and {MOST_PIXELS // 1_000_000} million are the most"
@@ -111,7 +114,7 @@ def _remade(kind: str, data: bytes, limits: PictureLimits) -> Picture:
     )
     try:
         with Image.open(io.BytesIO(data)) as opened:
-            _refuse_bomb(opened.width, opened.height)
+            _refuse_odd(opened.width, opened.height)
             is_still = opened.format == _FRAMES_ARE_ONE_PICTURE or getattr(opened, "n_frames", 1) == 1
             is_upright = opened.getexif().get(_ORIENTATION, _UPRIGHT) == _UPRIGHT
             if is_still and is_upright and _fault(kind, len(data), opened.size, limits) is None:
@@ -122,7 +125,7 @@ def _remade(kind: str, data: bytes, limits: PictureLimits) -> Picture:
             upright = ImageOps.exif_transpose(opened)
             return _encoded(upright, limits, is_photo=kind in ("image/jpeg", "image/heic"))
     except damaged as error:
-        raise InvalidParams("it is damaged, or of a kind that can't be read") from error
+        raise InvalidParams(_DAMAGED) from error
 
 
 def _encoded(picture: "Image", limits: PictureLimits, *, is_photo: bool) -> Picture:

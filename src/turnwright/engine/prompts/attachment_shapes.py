@@ -53,6 +53,14 @@ class Attachment(Wire):
     payload: Any = None
 
 
+_NEEDED = {
+    "file": ("path",),
+    "directory": ("path",),
+    "github_reference": ("number", "title", "url"),
+}
+"""Without these there would be nothing to tell the model."""
+
+
 def parse(attachments: Sequence[Any]) -> list[Attachment]:
     """Read what a client attached. Raises InvalidParams that names the attachment and its field."""
     return [_parse(number, attachment) for number, attachment in enumerate(attachments)]
@@ -63,6 +71,7 @@ def _parse(number: int, attachment: Any) -> Attachment:
         item = wire.convert(attachment, Attachment)
     except InvalidParams as error:
         raise InvalidParams(f"attachments[{number}]: {error}") from error
-    if item.type in ("file", "directory") and not item.path:
-        raise InvalidParams(f"attachments[{number}].path: a {item.type} needs one")
+    for field in _NEEDED.get(item.type, ()):
+        if not getattr(item, field):
+            raise InvalidParams(f"attachments[{number}].{field}: a {item.type} needs one")
     return item

@@ -89,9 +89,11 @@ class _Reading:
         return {}
 
     def _blob(self, item: Attachment) -> Mapping[str, Any]:
-        name, kind = item.display_name or "unnamed", item.mime_type or "application/octet-stream"
+        name, kind = item.display_name or "unnamed", _bare(item.mime_type) or "application/octet-stream"
+        given = item.data or ""
+        coded = "".join(given.split())  # as `base64` and mail wrap it
         try:
-            data = base64.b64decode(item.data or "", validate=True)
+            data = base64.b64decode(coded, validate=True)
         except (binascii.Error, ValueError):
             self._others.append(f"The attachment {name} is not valid base64.")
             return _omitted("asset_unavailable", 0)
@@ -101,12 +103,14 @@ class _Reading:
             self._others.append(f'<attachment name="{name}">\n{text}{more}\n</attachment>')
             return {}
         if kind.startswith("image/") or kind == media.PDF:
-            return self._binary(name, data, as_it_came=item.data, claimed=kind)
+            return self._binary(
+                name, data, claimed=kind, is_as_sent=given == coded and kind == item.mime_type
+            )
         self._others.append(f"The attachment {name} ({kind}) can't be shown to this model.")
         return {}
 
     def _binary(
-        self, name: str, data: bytes, *, as_it_came: str | None = None, claimed: str | None = None
+        self, name: str, data: bytes, *, claimed: str | None = None, is_as_sent: bool = False
     ) -> Mapping[str, Any]:
         """A picture or a document, as it is sent to models from now on."""
         try:
@@ -116,7 +120,7 @@ class _Reading:
             return _omitted("too_large", len(data))
         if kind != media.PDF and not self._vision:
             self._others.append(f"The attachment {name} is a picture, which this model can't see.")
-        if as_it_came is not None and fitting is data and kind == claimed:
+        if is_as_sent and fitting is data and kind == claimed:
             return {}
         encoded = base64.b64encode(fitting).decode()
         return {"mimeType": kind, "byteLength": len(fitting), "data": encoded}
@@ -131,6 +135,11 @@ class _Reading:
         if len(data) > LARGEST_DOCUMENT:
             raise InvalidParams(f"it has {len(data)} bytes, and {LARGEST_DOCUMENT} are the most")
         return media.PDF, data
+
+
+def _bare(media_type: str | None) -> str:
+    """A media type without its parameters; letters are of one case."""
+    return (media_type or "").partition(";")[0].strip().lower()
 
 
 def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
