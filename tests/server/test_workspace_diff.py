@@ -172,6 +172,25 @@ async def test_what_a_checkouts_configuration_names_is_not_run(tmp_path: Path, c
     assert not (tmp_path / "diff.external").exists()
 
 
+async def test_a_link_is_told_as_a_link_and_a_submodule_however_git_is_set_to_show_it(
+    tmp_path: Path, checkout: Path
+) -> None:
+    part = tmp_path / "part"
+    git(tmp_path, "clone", "-q", str(checkout), str(part))
+    git(checkout, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(part), "part")
+    commit(checkout)
+    git(checkout, "config", "diff.submodule", "log")
+    write(checkout / "part", {"kept.txt": "other\n"})
+    (tmp_path / "private.txt").write_text("nobody's business\n")
+    (checkout / "link.txt").symlink_to("../private.txt")
+    async with serving(tmp_path, environment=ENVIRONMENT) as server:
+        client = server.connect()
+        session = await started(client, checkout)
+        found = await diff(client, session, "unstaged")
+    assert kinds(found) == {"link.txt": "added", "part": "modified"}
+    assert found["changes"][0]["diff"].endswith("@@ -1,0 +1,1 @@\n+../private.txt")
+
+
 async def test_a_session_tells_what_its_own_tools_have_changed(tmp_path: Path, checkout: Path) -> None:
     def does(call_id: str, tool: str, **given: str) -> Any:
         return calls((call_id, tool, wire.encode(given).decode()))

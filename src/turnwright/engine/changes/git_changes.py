@@ -29,7 +29,7 @@ class Checkout:
 
     async def changes(self, since: str | None, *, ignore_whitespace: bool) -> list[FileDiff]:
         """What the working tree has that a commit, or the index, hasn't. Raises GitError."""
-        options = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"]
+        options = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--submodule=short"]
         if ignore_whitespace:
             options.append("--ignore-all-space")
         base = [since] if since else []
@@ -70,8 +70,12 @@ class Checkout:
         nothing = FileDiff(clean(name), "", "added")
         if not told:
             return left_out(nothing)
+        place = self._root / name
         try:
-            content = text_file.read_bytes(self._root / name, FILE_LIMIT)
+            if place.is_symlink():  # a link's content is where it leads, for git
+                content = os.fsencode(place.readlink())
+            else:
+                content = text_file.read_bytes(place, FILE_LIMIT)
         except OSError:
             return left_out(nothing)
         return bounded(FileDiff(nothing.path, new_file(nothing.path, content), "added"))
