@@ -90,7 +90,7 @@ def test_the_users_agent_goes_before_the_folders_and_that_before_its_roots(tmp_p
         ("---\na: &a [x]\nb: *a\n---\n", "aliases aren't read: write the value out"),
         ("---\n- name\n---\n", "Expected `object`, got `array`"),
         ("---\nname: x\n---\n" + "x" * 70_000, "is larger than 64 KiB"),
-        ("---\nname: " + "[" * 2000 + "]" * 2000 + "\n---\n", "its block isn't YAML"),
+        ("---\nname: " + "[" * 60_000 + "\n---\n", "it is nested more than 20 levels deep"),
     ],
 )
 def test_a_file_that_is_no_agent_is_named_with_the_reason(tmp_path: Path, text: str, fault: str) -> None:
@@ -115,8 +115,9 @@ def test_tools_are_a_list_or_a_text_and_left_out_they_are_all(
     assert [agent.tools for agent in found(tmp_path / "nowhere", tmp_path).agents] == [tools]
 
 
-def test_a_readme_and_what_is_no_markdown_are_passed_over(tmp_path: Path) -> None:
+def test_a_readme_a_file_without_a_name_and_what_is_no_markdown_are_passed_over(tmp_path: Path) -> None:
     written(tmp_path / "agents" / "README.md", "About these agents.")
+    written(tmp_path / "agents" / ".agent.md", "---\nname: nobody\n---\n")
     written(tmp_path / "agents" / "notes.txt", "Notes.")
     assert found(tmp_path / "nowhere", tmp_path) == Found((), ())
 

@@ -8,6 +8,9 @@ from turnwright.protocol import wire
 
 T = TypeVar("T")
 
+DEEPEST = 20
+"""Levels of a block, far beyond what anyone writes: the parser takes minutes for some thousands."""
+
 _BLOCK = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -25,8 +28,13 @@ def split(text: str, kind: type[T]) -> tuple[T, str]:
     block = found[1]
     try:
         parse: Any = yaml.parse  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        if any(isinstance(event, yaml.AliasEvent) for event in parse(block)):
-            raise ConfigError("aliases aren't read: write the value out")
+        depth = 0
+        for event in parse(block):
+            if isinstance(event, yaml.AliasEvent):
+                raise ConfigError("aliases aren't read: write the value out")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                raise ConfigError(f"it is nested more than {DEEPEST} levels deep")
         values = yaml.load(block, yaml.BaseLoader)
         return wire.convert(values or {}, kind, strict=False), text[found.end() :].strip()
     except yaml.MarkedYAMLError as error:

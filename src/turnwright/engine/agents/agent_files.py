@@ -15,6 +15,8 @@ from turnwright.tools.text_file import open_regular
 LARGEST = 64 * 1024
 PROJECT_FOLDERS = (".github/agents", ".claude/agents")
 SUFFIXES = (".agent.md", ".md")
+_NO_AGENTS = ("README.md", ".agent.md")
+"""The latter has no name."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -75,7 +77,9 @@ def _folders(places: Iterable[Path], home: Path | None) -> Iterator[tuple[Path, 
 
 def _files(folder: Path) -> Iterable[Path]:
     try:
-        return sorted(path for path in folder.iterdir() if path.suffix == ".md" and path.name != "README.md")
+        return sorted(
+            path for path in folder.iterdir() if path.suffix == ".md" and path.name not in _NO_AGENTS
+        )
     except OSError:
         return ()
 
