@@ -163,13 +163,18 @@ async def test_without_git_or_a_checkout_the_answer_says_so(tmp_path: Path, chec
 async def test_what_a_checkouts_configuration_names_is_not_run(tmp_path: Path, checkout: Path) -> None:
     for name in ("core.fsmonitor", "diff.external"):
         git(checkout, "config", name, f"touch {tmp_path}/{name}; true")
-    write(checkout, {"kept.txt": "other\n"})
+    for key in ("clean", "process"):
+        git(checkout, "config", f"filter.a=b \U0001f642.{key}", f"touch {tmp_path}/filter.{key}; cat")
+        git(checkout, "config", f"filter.own.{key}", f"touch {tmp_path}/filter.{key}; cat")
+    git(checkout, "config", "filter.own.required", "true")
+    write(checkout, {"kept.txt": "other\n", ".git/info/attributes": "*.txt filter=own\n"})
     async with serving(tmp_path, environment=ENVIRONMENT) as server:
         client = server.connect()
         session = await started(client, checkout)
         assert kinds(await diff(client, session, "unstaged")) == {"kept.txt": "modified"}
-    assert not (tmp_path / "core.fsmonitor").exists()
-    assert not (tmp_path / "diff.external").exists()
+        assert kinds(await diff(client, session, "branch")) == {"kept.txt": "modified"}
+    run = [path.name for pattern in ("core.*", "diff.*", "filter.*") for path in tmp_path.glob(pattern)]
+    assert run == []
 
 
 async def test_a_link_is_told_as_a_link_and_a_submodule_however_git_is_set_to_show_it(

@@ -1,7 +1,8 @@
 """Running git, without letting the checkout's own configuration run anything else."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -40,6 +41,24 @@ class Git:
         self.folder = folder
         self.environment = {**environment, **_ENVIRONMENT}
 
+    async def without_filters(self) -> "Git":
+        """Git that runs none of the filters that the checkout's own configuration names.
+
+        The user's are kept: they are not a matter of who wrote the checkout.
+        """
+        keys: set[str] = set()
+        for scope in ("--local", "--worktree"):
+            with suppress(GitError):  # of several worktrees, none of which has a configuration of its own
+                listed = await self.run("config", scope, "--includes", "--list", "--name-only", "-z")
+                keys.update(listed.text.split("\0"))
+        filters = sorted({key.rpartition(".")[0] for key in keys if key.startswith("filter.")})
+        settings = [
+            (f"{name}.{key}", value)
+            for name in filters
+            for key, value in (("clean", ""), ("process", ""), ("required", "false"))
+        ]
+        return Git(self.folder, {**self.environment, **_configured(settings, self.environment)})
+
     async def run(self, *arguments: str) -> Output:
         """Run git, for TIMEOUT seconds at most. Raises GitError, with git's own words."""
         output, errors = bytearray(), bytearray()
@@ -77,3 +96,13 @@ class Git:
         if found is None:
             raise GitError("git is not installed, or not on the PATH")
         return found
+
+
+def _configured(settings: Sequence[tuple[str, str]], environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables that add to git's configuration, beyond what others have added; a name may hold anything."""
+    first = environment.get("GIT_CONFIG_COUNT", "")
+    start = int(first) if first.isdecimal() else 0
+    added = {"GIT_CONFIG_COUNT": str(start + len(settings))} if settings else {}
+    for number, (key, value) in enumerate(settings, start):
+        added |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return added

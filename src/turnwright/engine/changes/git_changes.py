@@ -92,7 +92,7 @@ class Checkout:
 async def checkout(git: Git) -> Checkout:
     """The checkout that git's folder is in. Raises GitError where it is in none."""
     root = (await git.run("rev-parse", "--show-toplevel")).text.rstrip("\n")
-    return Checkout(git, Path(root))
+    return Checkout(await git.without_filters(), Path(root))
 
 
 def new_file(path: str, content: bytes) -> str:
