@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.to_thread
 import msgspec
 from anyio.abc import TaskGroup
 
@@ -260,10 +259,12 @@ class Session:
         if mode != previous:
             self.emit(ModeChanged(previous, mode))
 
-    async def instructions(self) -> list[InstructionSource]:
-        """The instruction files that hold for this session, as they are now."""
-        extra = self.options.instruction_directories or ()
-        return await anyio.to_thread.run_sync(find_instructions, self._cwd, self._home, extra)
+    def instructions(self) -> list[InstructionSource]:
+        """The instruction files that hold for this session, as they are now.
+
+        They are few and short: a thread for each session that begins would cost more than the reading.
+        """
+        return find_instructions(self._cwd, self._home, self.options.instruction_directories or ())
 
     def invocation(self, call_id: str, arguments: dict[str, Any]) -> Call:
         """A call with its surroundings, as tools get it."""

@@ -27,7 +27,7 @@ async def inline(work: Callable[[], None], patience: float) -> bool:
 
 
 THREAD_NAME = "turnwright-sync"
-MOST_THREADS = 8
+MOST_THREADS = 4
 """Disks and file systems gain from syncs that wait side by side, and little from more than a few."""
 
 

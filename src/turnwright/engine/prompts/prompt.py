@@ -161,7 +161,7 @@ async def system_prompt(s: "Session") -> str:
     key = (s.mode, s.cwd, options, s.options.instruction_directories, s.options.skip_custom_instructions)
     if s.prompt_cache is not None and s.prompt_cache[0] == key:
         return s.prompt_cache[1]
-    told = "" if s.options.skip_custom_instructions else instructions.text(await s.instructions())
+    told = "" if s.options.skip_custom_instructions else instructions.text(s.instructions())
     sections = default_sections(s.cwd, s.mode, told)
     overrides = (options.sections if options and options.mode == "customize" else None) or {}
     sections = customise(sections, overrides)

@@ -49,7 +49,7 @@ async def attribution(session: Session, params: SessionParams) -> dict[str, Any]
     if not _is_settled(session):
         return {"contextAttribution": None}
     sizes, history = session.context_sizes(), session.journal.history
-    told = "" if session.options.skip_custom_instructions else instructions.text(await session.instructions())
+    told = "" if session.options.skip_custom_instructions else instructions.text(session.instructions())
     custom = min(session.tokens(len(told)), sizes.system)
     entries = [
         {"kind": "system", "id": "systemPrompt", "label": "System prompt", "tokens": sizes.system},

@@ -37,4 +37,4 @@ async def update(connection: "Connection", params: UpdateParams) -> dict[str, bo
 @methods.session("session.instructions.getSources", SessionParams)
 async def instruction_sources(session: Session, params: SessionParams) -> dict[str, Any]:
     """The instruction files that hold for the session."""
-    return {"sources": await session.instructions()}
+    return {"sources": session.instructions()}
