@@ -112,6 +112,13 @@ def test_what_is_no_picture_is_refused() -> None:
         fit(b"hello", LIMITS)
 
 
+def test_a_picture_that_is_damaged_in_the_middle_is_refused() -> None:
+    data = bytearray(picture("PNG"))
+    data[data.index(b"IDAT") + 8] ^= 0xFF
+    with pytest.raises(InvalidParams, match="it is damaged"):
+        fit(bytes(data), LIMITS)
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -54,8 +54,6 @@ def fit(data: bytes, limits: PictureLimits) -> Picture:
     if size is not None:
         _refuse_odd(*size)
     fault = _fault(kind, len(data), size, limits)
-    if fault is None and size is not None and _is_plain(kind, data):
-        return Picture(kind, data)
     try:
         return _remade(kind, data, limits)
     except ImportError:
@@ -72,20 +70,6 @@ def _fault(kind: str, length: int, size: tuple[int, int] | None, limits: Picture
     if size is not None and max(size) > limits.longest_side:
         return f"it has {size[0]}x{size[1]} pixels, and this model takes {limits.longest_side} a side"
     return None
-
-
-def _is_plain(kind: str, data: bytes) -> bool:
-    """Whether a picture surely is one still picture, stored upright, and there to its end."""
-    match kind:
-        case "image/png":
-            return b"IEND" in data[-1024:]
-        case "image/jpeg":
-            return b"Exif\0\0" not in data[:HEAD] and b"\xff\xd9" in data[-1024:]
-        case "image/webp":
-            is_whole = len(data) >= 8 + int.from_bytes(data[4:8], "little")
-            return is_whole and (data[12:16] != b"VP8X" or not data[20] & 0b1010)  # Exif, animation
-        case _:
-            return False
 
 
 def _refuse_odd(width: int, height: int) -> None:
