@@ -1,17 +1,17 @@
 """Model requests that a client carries out: they go there in pieces, and so the answers come."""
 
-import math
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Protocol, Self
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
 
 import anyio
 import msgspec
 
+from turnwright.engine.models.exchange import Exchange
 from turnwright.errors import ProviderError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.transport import LARGEST_ANSWER, READ_TIMEOUT, Response, Transport, request_headers
+from turnwright.providers.transport import READ_TIMEOUT, Response, Transport, request_headers
 
 CANCEL_PATIENCE = 1.0
 """Seconds that a client is given to take the news that a request was given up."""
@@ -39,7 +39,7 @@ class Inference:
 
     def __init__(self, client: Callee) -> None:
         self._client = client
-        self._exchanges: dict[str, _Exchange] = {}
+        self._exchanges: dict[str, Exchange] = {}
 
     def transport(self, origin: Origin) -> Transport:
         """Carries requests of that origin to the client."""
@@ -66,54 +66,10 @@ class Inference:
             exchange.feed(b"", end=True, error="it hung up")
 
 
-class _Exchange:
-    """One request that the client has in hand; its answer's body is read from `pieces`."""
-
-    def __init__(self) -> None:
-        self.head = anyio.Event()
-        self.status = 0
-        self.headers: dict[str, str] = {}
-        self.error: str | None = None
-        self.is_over = False
-        self._waiting = 0
-        self._write, self._read = anyio.create_memory_object_stream[bytes](math.inf)
-
-    def feed(self, data: bytes, *, end: bool, error: str | None) -> bool:
-        if self.is_over:
-            return False
-        if data:
-            self._waiting += len(data)
-            self._write.send_nowait(data)
-        if self._waiting > LARGEST_ANSWER:
-            end, error = True, "its answer is too big"
-        if end or error is not None:
-            self.error, self.is_over = error, True
-            self._write.close()
-            self.head.set()
-        return True
-
-    async def next(self) -> bytes | None:
-        """The next piece; None at the end, which `error` may explain."""
-        try:
-            piece = await self._read.receive()
-        except anyio.EndOfStream:
-            return None
-        self._waiting -= len(piece)
-        return piece
-
-    def at_end(self) -> bool:
-        return self.is_over and self.error is None and self._waiting == 0
-
-    def close(self) -> None:
-        self.is_over = True
-        self._write.close()
-        self._read.close()
-
-
 class _Carried:
     """A transport: requests go to the client as `llmInference.*`."""
 
-    def __init__(self, client: Callee, exchanges: dict[str, _Exchange], origin: Origin) -> None:
+    def __init__(self, client: Callee, exchanges: dict[str, Exchange], origin: Origin) -> None:
         self._client = client
         self._exchanges = exchanges
         self._origin = origin
@@ -130,15 +86,14 @@ class _Carried:
     ) -> AsyncGenerator[Response]:
         """Let the client send one request; see `Transport.request`."""
         request_id = wire.new_id()
-        exchange = self._exchanges[request_id] = _Exchange()
+        exchange = self._exchanges[request_id] = Exchange()
         try:
             await self._begin(request_id, endpoint, method, path, body)
             if body:
                 on_sent()  # the client has all of it once the call below is queued, which is at once
             piece = {"requestId": request_id, "data": body.decode(), "end": True}
             await self._say(endpoint, "Chunk", piece)
-            await _until_head(endpoint, exchange)
-            yield Response(exchange.status, exchange.headers, _Pieces(endpoint, exchange), exchange.at_end)
+            yield await exchange.response(endpoint)
         finally:
             del self._exchanges[request_id]
             if not exchange.is_over:
@@ -183,48 +138,3 @@ class _Carried:
                 await self._client.call("llmInference.httpRequestChunk", params)
             except TurnwrightError:
                 return  # it is gone, or forgot the request: either way nobody goes on with it
-
-
-class _Pieces:
-    """The body of a client's answer as it comes."""
-
-    def __init__(self, endpoint: Endpoint, exchange: _Exchange) -> None:
-        self._endpoint = endpoint
-        self._exchange = exchange
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> bytes:
-        with _patience(self._endpoint):
-            piece = await self._exchange.next()
-        if piece is not None:
-            return piece
-        if self._exchange.error is not None:
-            raise _failed(self._endpoint, self._exchange.error)
-        raise StopAsyncIteration
-
-
-async def _until_head(endpoint: Endpoint, exchange: _Exchange) -> None:
-    with _patience(endpoint):
-        await exchange.head.wait()
-    if exchange.error is not None:
-        raise _failed(endpoint, exchange.error)
-    if not exchange.status:
-        raise _failed(endpoint, "it ended the answer before its status")
-
-
-@contextmanager
-def _patience(endpoint: Endpoint) -> Generator[None]:
-    """Give up a client that is silent for too long."""
-    try:
-        with anyio.fail_after(READ_TIMEOUT):
-            yield
-    except TimeoutError as late:
-        raise _failed(endpoint, f"it said nothing for {READ_TIMEOUT:g} seconds") from late
-
-
-def _failed(endpoint: Endpoint, reason: str) -> ProviderError:
-    where = f"provider {endpoint.name} at {endpoint.host}"
-    text = f"the client failed to carry out the request for {where}: {reason}"
-    return ProviderError(endpoint.mask(text), kind="connection", retryable=True)
