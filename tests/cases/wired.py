@@ -144,20 +144,26 @@ async def serving(
     *,
     provider: ProviderOptions | None = None,
     environment: Mapping[str, str] | None = None,
+    api_url: str | None = None,
     users_url: str | None = None,
     shows_endpoints: bool = False,
     idle_timeout: float | None = None,
 ) -> AsyncGenerator[Server, None]:
     """Start a server whose model follows `script`; in the end every log is right.
 
-    Without a script, sessions use the endpoint `provider` or bring their own. At `users_url` is asked whose
-    GitHub token a session brings. Sessions that nobody has used for `idle_timeout` seconds are unloaded.
+    Without a script, sessions use the endpoint `provider` or bring their own, or with a GitHub token the one
+    at `api_url`. At `users_url` is asked whose that token is. Sessions that nobody has used for
+    `idle_timeout` seconds are unloaded.
     """
     home = tmp_path / "home"
     model = Scripted(script or ())
     endpoints = None if script is None else Fixed(model, "scripted")
     settings = Settings(
-        home, users_url=users_url, session_idle_timeout=idle_timeout, shows_endpoints=shows_endpoints
+        home,
+        api_url=api_url,
+        users_url=users_url,
+        session_idle_timeout=idle_timeout,
+        shows_endpoints=shows_endpoints,
     )
     with anyio.fail_after(30):
         async with started(

@@ -36,7 +36,7 @@ _ANSWERS = (
 
 
 class _Served(AbstractAsyncContextManager[Response]):
-    """A transport that keeps the request's body, and whose every answer is the same bytes."""
+    """A carrier that keeps the request's body, and whose every answer is the same bytes."""
 
     def __init__(self, pieces: list[bytes], kind: str) -> None:
         self.body = b""
@@ -53,6 +53,18 @@ class _Served(AbstractAsyncContextManager[Response]):
         on_sent: Callable[[], None] = lambda: None,
     ) -> AbstractAsyncContextManager[Response]:
         self.body = body
+        on_sent()
+        return self
+
+    def converse(
+        self,
+        endpoint: Endpoint,
+        path: str,
+        message: bytes,
+        *,
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> AbstractAsyncContextManager[Response]:
+        self.body = message
         on_sent()
         return self
 
@@ -131,7 +143,7 @@ def _faults_of_the_next(provider: Provider, reply: Reply, check: Check) -> list[
 
 
 def _request(messages: list[Message], served: _Served, *, stream: bool = False) -> ModelRequest:
-    return ModelRequest("m", "You help.", messages, (), "c", stream=stream, route=Route(transport=served))
+    return ModelRequest("m", "You help.", messages, (), "c", stream=stream, route=Route(carrier=served))
 
 
 def _finish(work: Coroutine[Any, Any, T]) -> T:

@@ -18,6 +18,7 @@ URL = "http://localhost/v1"
     [
         (ProviderOptions(URL), OpenAIChat),
         (ProviderOptions(URL, wire_api="responses"), OpenAIResponses),
+        (ProviderOptions(URL, wire_api="responses", transport="websockets"), OpenAIResponses),
         (ProviderOptions(URL, type="anthropic", headers={"anthropic-beta": "x"}), Anthropic),
         (ProviderOptions(URL, type="azure", azure=AzureOptions("2024-10-21")), AzureOpenAI),
         (ProviderOptions(URL, type="azure", wire_api="responses"), AzureOpenAI),
@@ -43,6 +44,8 @@ SECRET = "a-secret\nkey"
         (ProviderOptions(URL, bearer_token=SECRET), "provider.bearerToken: holds a control character"),
         (ProviderOptions(URL, type="anthropic", wire_api="responses"),
          "provider.wireApi: 'responses' is an API of openai and azure, not of 'anthropic'"),
+        (ProviderOptions(URL, transport="websockets"),
+         "provider.transport: 'websockets' needs provider.wireApi 'responses'"),
         (ProviderOptions(URL, type="azure", azure=AzureOptions("2024&x=1")),
          "provider.azure.apiVersion: must be a version such as 2024-10-21"),
         (ProviderOptions(URL, max_prompt_tokens=0), "provider.maxPromptTokens: must be at least 1"),

@@ -3,6 +3,7 @@
 import time
 from typing import TYPE_CHECKING, Any
 
+from turnwright.engine.models import routing
 from turnwright.errors import InvalidParams, ProviderError
 from turnwright.protocol import wire
 from turnwright.protocol.events.conversation import (
@@ -20,6 +21,7 @@ from turnwright.protocol.events.conversation import (
 from turnwright.protocol.events.session import UsageInfo, UsageRecord, Warned
 from turnwright.protocol.messages import Reply, ToolCall
 from turnwright.providers.base import ModelRequest
+from turnwright.providers.transport import DIRECT
 
 if TYPE_CHECKING:
     from turnwright.engine.session import Session
@@ -89,7 +91,9 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
     history, form = s.journal.history, s.run.form
     s.emit(_usage_info(s))
     s.emit(ModelCallStart(s.run.turn_id, s.model))
+    route = DIRECT
     try:
+        route = await s.route()
         request = ModelRequest(
             model=s.endpoint.wire_model,
             system=history.system,
@@ -98,7 +102,7 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
             conversation=s.id,
             epoch=history.epoch,
             stream=s.streaming,
-            route=await s.route(),
+            route=route,
             reasoning_effort=s.reasoning_effort,
             vision=s.endpoint.vision,
             documents=s.endpoint.documents,
@@ -117,7 +121,7 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
                 failure_kind="api" if error.status else "transport",
                 error_message=error.detail or str(error),
                 provider_call_id=error.provider_call_id,
-                transport="http",
+                transport=routing.transport(route, s.endpoint.options),
             )
         )
         raise

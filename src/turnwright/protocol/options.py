@@ -53,6 +53,7 @@ class ProviderOptions(Wire):
     type: Literal["openai", "azure", "anthropic"] = "openai"
     name: str | None = None
     wire_api: Literal["completions", "responses"] = "completions"
+    transport: Literal["http", "websockets"] = "http"
     api_key: str | None = None
     bearer_token: str | None = None
     has_bearer_token_provider: bool = False
@@ -64,6 +65,12 @@ class ProviderOptions(Wire):
     max_context_window_tokens: int | None = None
     max_output_tokens: int | None = None
     prices: Prices | None = None
+
+
+class GitHubModels(Wire):
+    """How models are reached by GitHub's protocol."""
+
+    enable_web_socket_responses: bool | None = None
 
 
 class ModelOptions(Wire):
@@ -145,6 +152,7 @@ class SessionOptions(Wire):
     providers: list[ProviderOptions] | None = None
     models: list[ModelOptions] | None = None
     git_hub_token: str | None = None
+    capi: GitHubModels | None = None
     request_permission: bool = False
     request_user_input: bool = False
     request_exit_plan_mode: bool = False

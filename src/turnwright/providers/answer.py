@@ -47,10 +47,9 @@ class Answer:
 
     async def require_success(self) -> None:
         """Raise the ProviderError that the server's refusal means, if it is one."""
-        status = self._response.status
-        if not 200 <= status < 300:
+        if not self._response.is_success:
             body = await self._response.read(_LARGEST_REFUSAL)
-            raise refusal(self._endpoint, status, self._response.headers, body)
+            raise refusal(self._endpoint, self._response.status, self._response.headers, body)
 
     async def json(self) -> Json:
         """Return the whole body, decoded. Raises ProviderError."""
@@ -58,7 +57,9 @@ class Answer:
 
     async def read_into(self, builder: ReplyBuilder) -> None:
         """Feed `builder` until the reply is complete. Raises ProviderError when it doesn't get there."""
-        if self._response.content_type == "text/event-stream":
+        if self._response.messages:
+            await self._read_messages(builder)
+        elif self._response.content_type == "text/event-stream":
             await self._read_stream(builder)
         else:
             await self._read_whole(builder)
@@ -74,6 +75,13 @@ class Answer:
         events = parser.feed(body) + parser.finish()
         if not self._take(builder, events) and not builder.finished:
             raise self._cut()
+
+    async def _read_messages(self, builder: ReplyBuilder) -> None:
+        async for message in self._response.pieces:
+            self._feed(builder, self._decoded(message), message.decode(errors="replace"))
+            if builder.closed:
+                return
+        raise self._cut()
 
     async def _read_stream(self, builder: ReplyBuilder) -> None:
         parser = EventParser()

@@ -1,6 +1,7 @@
 """A provider over HTTP: one request for each model call, in the form of the API that the server speaks."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Generic
 
@@ -13,7 +14,7 @@ from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.failures import call_id
 from turnwright.providers.http import HttpClient
 from turnwright.providers.model_list import model_list
-from turnwright.providers.transport import CONNECT_TIMEOUT, DIRECT, READ_TIMEOUT, Route
+from turnwright.providers.transport import CONNECT_TIMEOUT, DIRECT, READ_TIMEOUT, Response, Route
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Api(Generic[C]):
     """How one API is spoken.
 
     `path` gives the path of a request below the base URL. `begin` opens a conversation, and `encode` makes a
-    request's body of it. `builder` makes what reads the answer; its progress is None unless the call streams.
+    request's body of it; `message` makes what is sent instead over a websocket, where the API is to be spoken
+    so. `builder` makes what reads the answer; its progress is None unless the call streams.
     """
 
     path: Callable[[ModelRequest], str]
@@ -29,6 +31,7 @@ class Api(Generic[C]):
     encode: Callable[[ModelRequest, C], bytes]
     builder: Callable[[ModelRequest, Progress | None], ReplyBuilder]
     models_path: str = "models"
+    message: Callable[[ModelRequest, C], bytes] | None = None
 
 
 class ApiProvider(Generic[C]):
@@ -54,12 +57,8 @@ class ApiProvider(Generic[C]):
         """Carry out one model call. Raises ProviderError; cancellation closes the connection."""
         api, endpoint = self._api, self._endpoint_for(request.route)
         conversation = self._conversations.of(request)
-        body = api.encode(request, conversation)
         builder = api.builder(request, progress if request.stream else None)
-        transport = request.route.transport or self._http
-        async with transport.request(
-            endpoint, "POST", api.path(request), body=body, on_sent=progress.sent
-        ) as response:
+        async with self._sent(endpoint, request, conversation, progress.sent) as response:
             answer = Answer(endpoint, response)
             await answer.require_success()
             await answer.read_into(builder)
@@ -67,7 +66,7 @@ class ApiProvider(Generic[C]):
 
     async def models(self, route: Route = DIRECT) -> list[ModelInfo]:
         """The models on offer, in the server's order. Raises ProviderError."""
-        endpoint, transport = self._endpoint_for(route), route.transport or self._http
+        endpoint, transport = self._endpoint_for(route), route.carrier or self._http
         async with transport.request(endpoint, "GET", self._api.models_path) as response:
             answer = Answer(endpoint, response)
             await answer.require_success()
@@ -76,6 +75,17 @@ class ApiProvider(Generic[C]):
     async def aclose(self) -> None:
         """Close all connections."""
         await self._http.aclose()
+
+    def _sent(
+        self, endpoint: Endpoint, request: ModelRequest, conversation: C, on_sent: Callable[[], None]
+    ) -> AbstractAsyncContextManager[Response]:
+        """Websockets are opened by those who carry requests, who chose them; from here all goes over HTTP."""
+        api, carrier, path = self._api, request.route.carrier, self._api.path(request)
+        if carrier and api.message:
+            message = api.message(request, conversation)
+            return carrier.converse(endpoint, path, message, on_sent=on_sent)
+        body = api.encode(request, conversation)
+        return (carrier or self._http).request(endpoint, "POST", path, body=body, on_sent=on_sent)
 
     def _endpoint_for(self, route: Route) -> Endpoint:
         if not route.headers:

@@ -74,6 +74,10 @@ class Endpoint:
         parts = urlsplit(self.url)
         return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}"))
 
+    def socket(self, path: str) -> str:
+        """Return the URL of a websocket at `path` below the base, with the base's query."""
+        return f"ws{self.to(path).removeprefix('http')}"
+
     def mask(self, text: str) -> str:
         """Return `text` with every secret of this endpoint replaced by asterisks."""
         for secret in sorted(self.secrets, key=len, reverse=True):

@@ -59,7 +59,8 @@ def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], body: b
 def stream_error(endpoint: Endpoint, payload: Json, headers: Mapping[str, str], raw: str) -> ProviderError:
     """Turn an error that the server sent as a part of its answer into the error to raise."""
     said, code = _explanation(payload)
-    status = int(code) if code and re.fullmatch(r"[45]\d\d", code) else None
+    told = (str(an_object(payload).get("status")), code or "")  # messages of a websocket have a status
+    status = next((int(word) for word in told if re.fullmatch(r"[45]\d\d", word)), None)
     return _error(endpoint, status, said or "an error without a text", code, detail=raw, headers=headers)
 
 
@@ -131,6 +132,8 @@ def _sentence(endpoint: Endpoint, status: int | None, kind: ProviderErrorKind, s
             claim = f"the conversation is too long for the model of provider {where}{number}"
         case _ if status == HTTPStatus.NOT_FOUND:
             claim = f"provider {where} does not know this model or address{number}"
+        case _ if status is not None and status < 300:
+            claim = f"provider {where} did not open a websocket{number}"
         case _ if status is not None and status < 400:
             claim = f"provider {where} answered with a redirection, which is not followed{number}"
         case _:

@@ -29,6 +29,8 @@ def check_provider(options: ProviderOptions, where: str = "provider") -> None:
             raise ConfigError(f"{where}.{field}: holds a control character")
     if options.type == "anthropic" and options.wire_api == "responses":
         raise ConfigError(f"{where}.wireApi: 'responses' is an API of openai and azure, not of 'anthropic'")
+    if options.transport == "websockets" and options.wire_api != "responses":
+        raise ConfigError(f"{where}.transport: 'websockets' needs {where}.wireApi 'responses'")
     version = options.azure.api_version if options.azure else None
     if version is not None and not _VERSION.fullmatch(version):
         raise ConfigError(f"{where}.azure.apiVersion: must be a version such as 2024-10-21")
@@ -72,6 +74,7 @@ def _openai(options: ProviderOptions) -> Provider:
             headers=options.headers or {},
             name=options.name or "openai",
             max_output_tokens=options.max_output_tokens,
+            websockets=options.transport == "websockets",
         )
     from turnwright.providers.openai_chat import OpenAIChat
 
@@ -102,7 +105,9 @@ def _azure(options: ProviderOptions) -> Provider:
         )
 
     if options.wire_api == "responses":
-        return opened(responses_api(options.max_output_tokens), by_deployment=False)
+        websockets = options.transport == "websockets"
+        api = responses_api(options.max_output_tokens, websockets=websockets)
+        return opened(api, by_deployment=False)
     return opened(chat_api(format_is_of_answers=True), by_deployment=True)
 
 

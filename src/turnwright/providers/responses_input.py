@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from turnwright.protocol.messages import Assistant, Document, Image, Message, ToolCall, ToolOutput, User
 from turnwright.protocol.wire import Json, encode
 from turnwright.providers.answer_schema import openai_format
@@ -97,6 +99,15 @@ def encode_request(request: ModelRequest, conversation: ResponsesConversation, m
     if request.system:
         fields["instructions"] = request.system
     return b"".join((encode(fields)[:-1], b',"input":[', conversation.encoded, b"]}"))
+
+
+def encode_message(request: ModelRequest, conversation: ResponsesConversation, most: int | None) -> bytes:
+    """Return the same as a message for a websocket, over which every answer streams without being asked to.
+
+    Source: OpenAI's reference, "WebSocket events", `response.create`.
+    """
+    body = encode_request(msgspec.structs.replace(request, stream=False), conversation, most)
+    return b'{"type":"response.create",' + body.removeprefix(b"{")
 
 
 def _message(role: str, content: Json) -> dict[str, Json]:

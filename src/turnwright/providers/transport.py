@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from http import HTTPStatus
 from typing import Protocol
 
 import msgspec
@@ -20,7 +21,7 @@ class Response:
     """An answer: its status, its headers (lower-case names find them), and its body as it comes.
 
     Reading `pieces` raises ProviderError when the answer breaks off; `at_end` tells whether all of them were
-    read.
+    read. With `messages` each piece is a message of a websocket, which nobody ends after the last.
     """
 
     def __init__(
@@ -29,11 +30,21 @@ class Response:
         headers: Mapping[str, str],
         pieces: AsyncIterator[bytes],
         at_end: Callable[[], bool],
+        *,
+        messages: bool = False,
     ) -> None:
         self.status = status
         self.headers = headers
         self.pieces = pieces
         self.at_end = at_end
+        self.messages = messages
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the server took the request, or opened the websocket that was asked for."""
+        if self.messages:
+            return self.status == HTTPStatus.SWITCHING_PROTOCOLS
+        return 200 <= self.status < 300
 
     @property
     def content_type(self) -> str:
@@ -71,11 +82,30 @@ class Transport(Protocol):
         ...
 
 
+class Carrier(Transport, Protocol):
+    """Carries requests instead of this process, over websockets too."""
+
+    def converse(
+        self,
+        endpoint: Endpoint,
+        path: str,
+        message: bytes,
+        *,
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> AbstractAsyncContextManager[Response]:
+        """Open a websocket, send one message over it, and give what comes back; leaving closes it.
+
+        A server that doesn't open it is a response with its status; nothing was sent then, and `on_sent` not
+        called. A message that was sent is never repeated. Raises ProviderError of kind connection.
+        """
+        ...
+
+
 class Route(msgspec.Struct, frozen=True):
-    """How one request travels: `headers` besides the provider's own, and its carrier, if not the provider."""
+    """How one request travels: its `headers` besides the provider's own; without a `carrier`, from here."""
 
     headers: Mapping[str, str] = {}
-    transport: Transport | None = None
+    carrier: Carrier | None = None
 
 
 DIRECT = Route()

@@ -24,11 +24,16 @@ def whole(answer: Say, body: dict[str, Json], number: int) -> dict[str, Json]:
 
 
 def stream(answer: Say, body: dict[str, Json], number: int) -> Iterator[bytes]:
-    """`answer` as events, in small pieces."""
+    """`answer` as the events of a stream, in small pieces."""
+    return map(event, events(answer, body, number))
+
+
+def events(answer: Say, body: dict[str, Json], number: int) -> Iterator[dict[str, Json]]:
+    """`answer` as events: each is one of a stream, or one message of a websocket."""
     numbers = count()
 
-    def send(kind: str, **fields: Json) -> bytes:
-        return event({"type": f"response.{kind}", "sequence_number": next(numbers), **fields})
+    def send(kind: str, **fields: Json) -> dict[str, Json]:
+        return {"type": f"response.{kind}", "sequence_number": next(numbers), **fields}
 
     opened = _open(body, number)
     yield send("created", response=opened)

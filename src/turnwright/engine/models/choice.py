@@ -98,4 +98,5 @@ class ModelChoice:
 
     def _asked(self) -> object:
         o = self._s.options
-        return self.wanted, o.provider, o.providers, o.models, o.git_hub_token, o.model_capabilities
+        mine = self.wanted, o.model_capabilities
+        return *mine, o.provider, o.providers, o.models, o.git_hub_token, o.capi

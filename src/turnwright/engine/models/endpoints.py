@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from turnwright.engine.models.endpoint import DEFAULT_WINDOW, Endpoint, Routing, direct
-from turnwright.engine.models.github import github_provider, is_github, serves_responses_alone
+from turnwright.engine.models.github import github_provider, is_github, spoken
 from turnwright.engine.models.provider_registry import Registry, Served
 from turnwright.errors import ConfigError, ProviderError
 from turnwright.protocol import wire
@@ -109,8 +109,9 @@ class ConfiguredEndpoints:
         if name is None:
             name = _only(known, chosen)
         info = next((found for found in known if found.id == name), None)
-        if info is not None and is_github(chosen) and serves_responses_alone(info):
-            chosen = msgspec.structs.replace(chosen, wire_api="responses")
+        if info is not None and is_github(chosen):
+            websockets = options.capi is None or options.capi.enable_web_socket_responses is not False
+            chosen = spoken(chosen, info, websockets=websockets)
         facts = self._facts(chosen.model_id or name, name, chosen, info)
         chosen = self._bounded(chosen, name)
         return Endpoint(
@@ -187,7 +188,7 @@ class ConfiguredEndpoints:
     async def _known(self, chosen: ProviderOptions, routing: Routing) -> list[ModelInfo]:
         """What an endpoint lists: asked once, but anew where a client carries the request, as it may say."""
         route = await routing(chosen)
-        if route.transport is not None:
+        if route.carrier is not None:
             return await self._opened(chosen).models(route)
         key = wire.encode(chosen)
         if key not in self._models:

@@ -39,7 +39,7 @@ class Exchange:
             self.head.set()
         return True
 
-    async def response(self, endpoint: Endpoint) -> Response:
+    async def response(self, endpoint: Endpoint, *, messages: bool = False) -> Response:
         """Wait for the head of the answer. Raises ProviderError when none comes."""
         with _patience(endpoint):
             await self.head.wait()
@@ -47,7 +47,8 @@ class Exchange:
             raise _failed(endpoint, self.error)
         if not self.status:
             raise _failed(endpoint, "it ended the answer before its status")
-        return Response(self.status, self.headers, _Pieces(endpoint, self), self._at_end)
+        pieces = _Pieces(endpoint, self)
+        return Response(self.status, self.headers, pieces, self._at_end, messages=messages)
 
     async def next(self) -> bytes | None:
         """The next piece; None at the end, which `error` may explain."""

@@ -1,5 +1,7 @@
 """GitHub's protocol for models: one endpoint, which says of each model by which API it is served."""
 
+from msgspec import structs
+
 from turnwright import __version__
 from turnwright.protocol.options import ProviderOptions
 from turnwright.providers.base import ModelInfo
@@ -32,7 +34,13 @@ def is_github(options: ProviderOptions | None) -> bool:
     return options is not None and options.name == NAME and options.headers == HEADERS
 
 
-def serves_responses_alone(info: ModelInfo) -> bool:
-    """Whether a model is served by OpenAI's responses and not by chat completions."""
+def spoken(options: ProviderOptions, info: ModelInfo, *, websockets: bool) -> ProviderOptions:
+    """The options, with the API and the transport by which a model is served.
+
+    OpenAI's responses are taken where there are no chat completions; over `websockets` where there are any.
+    """
     served = an_array((info.raw or {}).get("supported_endpoints"))
-    return "/responses" in served and "/chat/completions" not in served
+    if "/responses" not in served or "/chat/completions" in served:
+        return options
+    transport = "websockets" if websockets and "ws:/responses" in served else "http"
+    return structs.replace(options, wire_api="responses", transport=transport)

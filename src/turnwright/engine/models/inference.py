@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import anyio
 import msgspec
@@ -11,10 +11,13 @@ from turnwright.engine.models.exchange import Exchange
 from turnwright.errors import ProviderError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.transport import READ_TIMEOUT, Response, Transport, request_headers
+from turnwright.providers.transport import READ_TIMEOUT, Carrier, Response, request_headers
 
 CANCEL_PATIENCE = 1.0
 """Seconds that a client is given to take the news that a request was given up."""
+
+NO_LONGER_WANTED = "no longer wanted"
+CLOSED = "the runtime closed the websocket"
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -41,7 +44,7 @@ class Inference:
         self._client = client
         self._exchanges: dict[str, Exchange] = {}
 
-    def transport(self, origin: Origin) -> Transport:
+    def carrier(self, origin: Origin) -> Carrier:
         """Carries requests of that origin to the client."""
         return _Carried(self._client, self._exchanges, origin)
 
@@ -67,7 +70,7 @@ class Inference:
 
 
 class _Carried:
-    """A transport: requests go to the client as `llmInference.*`."""
+    """A carrier: requests go to the client as `llmInference.*`."""
 
     def __init__(self, client: Callee, exchanges: dict[str, Exchange], origin: Origin) -> None:
         self._client = client
@@ -85,31 +88,66 @@ class _Carried:
         on_sent: Callable[[], None] = lambda: None,
     ) -> AsyncGenerator[Response]:
         """Let the client send one request; see `Transport.request`."""
+        async with self._begun(NO_LONGER_WANTED) as (request_id, exchange):
+            url, content = endpoint.to(path), {"content-type": "application/json"} if body else {}
+            await self._start(request_id, endpoint, method, url, transport="http", headers=content)
+            if body:
+                on_sent()  # the client has all of it once the call below is queued, which is at once
+            await self._say(endpoint, "Chunk", {"requestId": request_id, "data": body.decode(), "end": True})
+            yield await exchange.response(endpoint)
+
+    @asynccontextmanager
+    async def converse(
+        self,
+        endpoint: Endpoint,
+        path: str,
+        message: bytes,
+        *,
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> AsyncGenerator[Response]:
+        """Let the client open a websocket and send one message; see `Carrier.converse`.
+
+        Clients send nothing before they have told that it is open.
+        """
+        async with self._begun(CLOSED) as (request_id, exchange):
+            await self._start(request_id, endpoint, "GET", endpoint.socket(path), transport="websocket")
+            response = await exchange.response(endpoint, messages=True)
+            if response.is_success:
+                on_sent()
+                piece = {"requestId": request_id, "data": message.decode(), "end": False}
+                await self._say(endpoint, "Chunk", piece)
+            yield response
+
+    @asynccontextmanager
+    async def _begun(self, farewell: str) -> AsyncGenerator[tuple[str, Exchange]]:
+        """A new exchange and its id; `farewell` tells the client why an answer is not read to its end."""
         request_id = wire.new_id()
         exchange = self._exchanges[request_id] = Exchange()
         try:
-            await self._begin(request_id, endpoint, method, path, body)
-            if body:
-                on_sent()  # the client has all of it once the call below is queued, which is at once
-            piece = {"requestId": request_id, "data": body.decode(), "end": True}
-            await self._say(endpoint, "Chunk", piece)
-            yield await exchange.response(endpoint)
+            yield request_id, exchange
         finally:
             del self._exchanges[request_id]
             if not exchange.is_over:
-                await self._give_up(request_id)
+                await self._give_up(request_id, farewell)
             exchange.close()
 
-    async def _begin(self, request_id: str, endpoint: Endpoint, method: str, path: str, body: bytes) -> None:
-        origin, headers = self._origin, request_headers(endpoint)
-        if body:
-            headers["content-type"] = "application/json"
+    async def _start(
+        self,
+        request_id: str,
+        endpoint: Endpoint,
+        method: str,
+        url: str,
+        *,
+        transport: Literal["http", "websocket"],
+        headers: Mapping[str, str] = {},
+    ) -> None:
+        origin = self._origin
         head: dict[str, Any] = {
             "requestId": request_id,
             "method": method,
-            "url": endpoint.to(path),
-            "headers": {name: [value] for name, value in headers.items()},
-            "transport": "http",
+            "url": url,
+            "headers": {name: [value] for name, value in {**request_headers(endpoint), **headers}.items()},
+            "transport": transport,
             "sessionId": origin.session_id,
             "agentId": origin.agent_id,
             "parentAgentId": origin.parent_agent_id,
@@ -131,8 +169,8 @@ class _Carried:
                 detail=endpoint.mask(str(error)),
             ) from error
 
-    async def _give_up(self, request_id: str) -> None:
-        params = {"requestId": request_id, "data": "", "cancel": True, "cancelReason": "no longer wanted"}
+    async def _give_up(self, request_id: str, reason: str) -> None:
+        params = {"requestId": request_id, "data": "", "end": True, "cancel": True, "cancelReason": reason}
         with anyio.move_on_after(CANCEL_PATIENCE, shield=True):
             try:
                 await self._client.call("llmInference.httpRequestChunk", params)

@@ -32,14 +32,20 @@ async def route(
     interaction: str = CONVERSATION,
 ) -> Route:
     """The way of the session's next request to a provider. Raises ProviderError; nothing was sent then."""
-    carrier = s.clients.carrier()
+    inference = s.clients.carrier()
     origin = Origin(s.id, agent or s.id, s.id if agent else None, interaction)
     headers = s.request_headers
     if github.is_github(options):
         headers = {**github.headers(s.run.interaction_id, s.options.client_name), **headers}
     if options is not None and options.has_bearer_token_provider:
         headers = {**headers, "Authorization": f"Bearer {await _token(s, options.name or UNNAMED)}"}
-    return Route(headers, carrier.transport(origin) if carrier else None)
+    return Route(headers, inference.carrier(origin) if inference else None)
+
+
+def transport(route: Route, options: ProviderOptions | None) -> str:
+    """By what a request travels there, as events name it."""
+    over_socket = route.carrier and options and options.transport == "websockets"
+    return "websocket" if over_socket else "http"
 
 
 class _Token(Wire):

@@ -31,7 +31,7 @@ async def listing(connection: "Connection", params: ListParams) -> dict[str, Any
 
     async def routing(provider: ProviderOptions) -> Route:
         inference = connection.inference
-        return Route(transport=inference.transport(Origin()) if inference else None)
+        return Route(carrier=inference.carrier(Origin()) if inference else None)
 
     found = await connection.runtime.endpoints.models(options, routing)
     return {"models": [describe(info) for info in found]}
