@@ -143,6 +143,24 @@ async def test_a_refusal_is_text() -> None:
 
 
 @pytest.mark.parametrize(
+    ("content", "goes_back"),
+    [
+        ([{"type": "reasoning_text", "text": "One."}], True),
+        ([{"type": "output_text", "text": "One."}], False),
+        ([{"type": "reasoning_text"}], False),
+        ("One.", False),
+        ([], False),
+    ],
+)
+async def test_open_reasoning_goes_back_only_in_the_form_of_servers_of_open_models(
+    content: Json, goes_back: bool
+) -> None:
+    shown: Json = {"type": "reasoning", "id": "rs", "summary": [], "content": content}
+    reply = await ask(send_events(completed(shown, message("x"))))
+    assert (reply.reasoning_data is not None) is goes_back
+
+
+@pytest.mark.parametrize(
     ("reason", "finish"), [("max_output_tokens", "length"), ("content_filter", "content_filter")]
 )
 async def test_an_incomplete_answer_says_why_and_half_a_call_is_left_out(reason: str, finish: str) -> None:

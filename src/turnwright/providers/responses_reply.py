@@ -112,9 +112,21 @@ def _parts(item: dict[str, Json]) -> list[Part]:
 
 
 def _can_go_back(reasoning: dict[str, Json]) -> bool:
-    """Whether a reasoning item has what the API demands when it gets it back, and is of use to it then."""
+    """Whether a reasoning item has what the API demands when it gets it back, and is of use to it then.
+
+    That is its text encrypted, as OpenAI gives it, or open, as servers of open models do.
+    """
     is_whole = a_text(reasoning.get("id")) and isinstance(reasoning.get("summary"), list)
-    return bool(is_whole and (reasoning.get("encrypted_content") or reasoning.get("content")))
+    return bool(
+        is_whole and (a_text(reasoning.get("encrypted_content")) or _is_open(reasoning.get("content")))
+    )
+
+
+def _is_open(content: Json) -> bool:
+    parts = list(map(an_object, an_array(content)))
+    return bool(parts) and all(
+        part.get("type") == "reasoning_text" and a_text(part.get("text")) for part in parts
+    )
 
 
 def _texts(content: Json) -> str:
