@@ -1,12 +1,11 @@
 """Compaction: the conversation so far gives way to a summary that the model writes.
 
-Its request is a turn like any other, with an agentId of its own, and no `assistant.message`: a client that
-waits for the answer must not take the summary for it. The log keeps everything.
+The log keeps everything.
 """
 
 import logging
-import time
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -15,21 +14,20 @@ import msgspec
 from turnwright.engine import checkpoints
 from turnwright.engine.models.routing import COMPACTION
 from turnwright.engine.own_words import fit
+from turnwright.engine.summary import GIVEN_UP, NO_SUMMARY, ask, tokens_used, whole
 from turnwright.errors import ProviderError
 from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart, Trigger
-from turnwright.protocol.events.conversation import TurnEnd, TurnStart
-from turnwright.protocol.events.session import UsageRecord
 from turnwright.protocol.messages import Reply, Usage, User
-from turnwright.providers.base import ModelRequest
 from turnwright.store.history import summary_message
 
 if TYPE_CHECKING:
     from turnwright.engine.session import Session, Sizes
 
+T = TypeVar("T")
+
 log = logging.getLogger(__name__)
 
 AGENT = "compaction"
-GIVEN_UP = "The summary was given up."
 FEWEST_MESSAGES = 2
 GROWTH = 2.0
 WORDS_SHARE = 0.1
@@ -65,7 +63,7 @@ class Compaction:
         """
         sizes = self._s.context_sizes()
         room = share * sizes.limit
-        if sizes.total < room or self._cut() < FEWEST_MESSAGES:
+        if sizes.total < room or whole(self._s.journal.history) < FEWEST_MESSAGES:
             return False
         if self._attempted and sizes.system + sizes.tools >= room:
             return False
@@ -87,10 +85,14 @@ class Compaction:
         if self._lock.locked():
             async with self._lock:
                 return None
+        return await self.alone(lambda: self._compact(trigger, instructions))
+
+    async def alone(self, summarise: Callable[[], Awaitable[T]]) -> T | None:
+        """Write a summary while no other is written; None when it was given up."""
         async with self._lock:
-            done: CompactionComplete | None = None
+            done: T | None = None
             with anyio.CancelScope() as self._scope:
-                done = await self._compact(trigger, instructions)
+                done = await summarise()
             self._scope = None
             return done
 
@@ -98,7 +100,7 @@ class Compaction:
         s = self._s
         self._attempted = True
         await s.choice.settle()
-        sizes, cut = s.context_sizes(), self._cut()
+        sizes, cut = s.context_sizes(), whole(self._s.journal.history)
         s.emit(
             CompactionStart(
                 sizes.total, sizes.limit, sizes.system, sizes.conversation, sizes.tools, trigger, s.model
@@ -114,11 +116,13 @@ class Compaction:
             custom_instructions=instructions,
         )
         try:
-            reply, took = await self._summarise(cut, instructions)
+            asked = f"{INSTRUCTIONS}\n\n{instructions}" if instructions else INSTRUCTIONS
+            turn_id = str(s.journal.state.compactions)
+            reply, took = await ask(s, asked, cut, agent=AGENT, turn_id=turn_id, interaction=COMPACTION)
         except ProviderError as error:
             done.error = str(error)
         else:
-            done.error = None if reply.content.strip() else "The model wrote no summary."
+            done.error = None if reply.content.strip() else NO_SUMMARY
             done.success = done.error is None
             done.request_id = reply.provider_call_id
             counted = self._counted(reply, sizes)
@@ -136,11 +140,6 @@ class Compaction:
             self._left = s.context_sizes().conversation
         return done
 
-    def _cut(self) -> int:
-        """How many messages can go: never a reply whose calls are still open."""
-        history = self._s.journal.history
-        return len(history.messages) - (1 if history.open else 0)
-
     def _counted(self, reply: Reply, sizes: "Sizes") -> Usage:
         """The tokens of a summary: as the model's server counts, or estimated where it doesn't."""
         usage = reply.usage
@@ -156,37 +155,6 @@ class Compaction:
         said = [m.own for m in s.journal.history.messages[:cut] if isinstance(m, User) and m.own]
         room = WORDS_SHARE * s.endpoint.window * s.journal.state.usage.characters_per_token
         return fit([*s.journal.state.user_messages, *said], int(room))
-
-    async def _summarise(self, cut: int, instructions: str | None) -> tuple[Reply, float]:
-        """One request to the model, as a turn of its own; how many milliseconds it took."""
-        s, history = self._s, self._s.journal.history
-        asked = f"{INSTRUCTIONS}\n\n{instructions}" if instructions else INSTRUCTIONS
-        messages = [*history.messages[:cut], User(asked)]
-        system, epoch = history.system, history.epoch
-        turn_id, sent = str(s.journal.state.compactions), _Sent()
-        s.emit(TurnStart(turn_id), agent_id=AGENT)
-        started = time.perf_counter()
-        try:
-            request = ModelRequest(
-                model=s.endpoint.wire_model,
-                system=system,
-                messages=messages,
-                tools=s.tools.definitions,
-                conversation=f"{s.id}/{AGENT}",
-                epoch=epoch,
-                route=await s.route(agent=AGENT, interaction=COMPACTION),
-                vision=s.endpoint.vision,
-                documents=s.endpoint.documents,
-            )
-            reply = await s.endpoint.provider.respond(request, sent)
-            took = (time.perf_counter() - started) * 1000
-            usage = tokens_used(reply.usage, took, s.model)
-            cost = s.endpoint.cost(reply.usage)
-            priced = {} if cost is None else {"costUsd": cost}
-            s.emit(UsageRecord({**usage, **priced, "initiator": AGENT}), agent_id=AGENT)
-            return reply, took
-        finally:
-            await s.journal.settle(TurnEnd(turn_id, sent.was_sent), agent_id=AGENT)
 
     def _measure(self, done: CompactionComplete, before: int) -> None:
         """Estimate what is left, as the history will be."""
@@ -208,31 +176,3 @@ class Compaction:
         except OSError as error:
             log.warning("session %s: can't write a checkpoint: %s", self._s.id, error.strerror)
             return None
-
-
-class _Sent:
-    """Hears only whether the request went out."""
-
-    def __init__(self) -> None:
-        self.was_sent = False
-
-    def sent(self) -> None:
-        self.was_sent = True
-
-    def text(self, delta: str) -> None:
-        pass
-
-    def reasoning(self, delta: str) -> None:
-        pass
-
-
-def tokens_used(usage: Usage, milliseconds: float, model: str) -> dict[str, object]:
-    """What a summary cost, in the wire's shape."""
-    return {
-        "model": model,
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-        "cacheReadTokens": usage.cache_read_tokens,
-        "cacheWriteTokens": usage.cache_write_tokens,
-        "duration": round(milliseconds),
-    }

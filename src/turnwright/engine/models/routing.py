@@ -22,6 +22,7 @@ TOKEN_PATIENCE = 60.0
 
 CONVERSATION = "conversation-agent"
 COMPACTION = "conversation-compaction"
+BACKGROUND = "conversation-background"
 
 
 async def route(

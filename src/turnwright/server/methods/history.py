@@ -4,6 +4,7 @@ from typing import Any
 
 from turnwright.engine import checkpoints
 from turnwright.engine.context_clearing import clear_context
+from turnwright.engine.handoff import hand_off
 from turnwright.engine.rewind import rewind as going_back
 from turnwright.engine.rewind.truncate import truncate as cut
 from turnwright.engine.session import Session
@@ -105,6 +106,13 @@ async def compact(session: Session, params: CompactParams) -> dict[str, Any]:
         "contextWindow": window,
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+@methods.session("session.history.summarizeForHandoff", SessionParams)
+async def summarize_for_handoff(session: Session, params: SessionParams) -> dict[str, str]:
+    """Have the conversation summarised for somebody else, while it stays as it is; empty without one."""
+    session.offer.settle()
+    return {"summary": await hand_off(session)}
 
 
 @methods.session("session.history.cancelBackgroundCompaction", SessionParams)
