@@ -1,4 +1,4 @@
-"""Random changes by the model and by others, and a rewind to any prompt."""
+"""Random changes by the model and by others, conversations begun anew, and a rewind to any prompt."""
 
 import tempfile
 from itertools import count
@@ -8,12 +8,17 @@ import anyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, scene, turns
+from turnwright.engine.context_clearing import clear_context
 from turnwright.engine.rewind.rewind import rewind, rewind_points
 from turnwright.protocol import wire
-from turnwright.protocol.messages import Reply
+from turnwright.protocol.envelope import Event
+from turnwright.protocol.messages import Message, Reply
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.scripted import Step, calls, text
+from turnwright.store.history import History
+from turnwright.tools.base import Call, ToolResult
 from turnwright.tools.builtin import machine_tools
 
 NAMES = ["a", "b", "sub/c"]
@@ -107,5 +112,49 @@ def test_files_are_what_they_were_and_nothing_of_others_is_lost(
             assert {path: was for path, was in after.items() if path not in changed} == untouched
             mine = {path: was for path, was in before.items() if was[0].startswith("mine")}
             assert {path: after.get(path) for path in mine} == mine
+
+    anyio.run(go)
+
+
+def messages(events: list[Event]) -> list[Message]:
+    """What a log says to the model."""
+    history = History()
+    for event in events:
+        history.apply(event)
+    return history.messages
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.booleans(), min_size=1, max_size=4), st.integers(0, 7), st.booleans())
+def test_after_a_rewind_the_next_request_goes_on_from_what_stood_before_the_point(
+    clears: list[bool], to: int, through_a_restart: bool
+) -> None:
+    """Prompts, some of which have a tool begin the conversation anew."""
+
+    async def go() -> None:
+        with tempfile.TemporaryDirectory() as name:
+            number = count()
+
+            async def restart(call: Call) -> ToolResult:
+                clear_context(at.session, f"anew {next(number)}")
+                return ToolResult("ok")
+
+            anew = [calls(("a", "restart", "{}")), text("fresh")]
+            script = [step for clears_it in clears for step in (anew if clears_it else [text("done")])]
+            script.append(text("after"))
+            async with scene(Path(name), script, machine=[LocalTool("restart", restart)]) as at:
+                for index in range(len(clears)):
+                    await at.prompt(f"prompt {index}")
+                points = rewind_points(at.session).points
+                point = points[to % len(points)].event_id
+                events = at.session.journal.events()
+                before = messages(events[: [event.id for event in events].index(point)])
+                assert (await rewind(at.session, point, "conversation")).outcome == "success"
+                del at.model.requests[turns(at.session.journal.events()) :]
+                if through_a_restart:
+                    at.session.journal.sleep()
+                    at.session.journal.wake(at.runtime.store.open(at.session.id))
+                await at.prompt("after")
+                assert list(at.model.requests[-1].messages)[:-1] == before
 
     anyio.run(go)

@@ -171,3 +171,33 @@ async def test_a_summary_that_is_being_written_is_given_up(tmp_path: Path) -> No
         assert (summary.success, summary.error) == (False, "The summary was given up.")
         assert words(model.requests[-1]) == ["start over"]
         assert model.problems == []
+
+
+@pytest.mark.parametrize("way", ["rewind", "truncate", "fork"])
+async def test_going_back_to_before_the_first_message_leaves_a_conversation_without_it(
+    tmp_path: Path, way: str
+) -> None:
+    async with serving(tmp_path, [RESTART, text("fresh"), text("other")]) as server:
+        client = server.connect()
+        session = await started(client, tmp_path, tools=TOOLS)
+        await in_a_handler(client, session, lambda: clear(client, session), idles=1)
+        (first,) = [
+            event.id
+            for event in server.logged(session)
+            if isinstance(event.data, UserMessage) and event.data.content == "start over"
+        ]
+        if way == "fork":
+            forked = await client.call("sessions.fork", sessionId=session, toEventId=first)
+            session = forked["sessionId"]
+            await client.call("session.resume", sessionId=session, tools=TOOLS)
+        elif way == "rewind":
+            given = {"eventId": first, "mode": "conversation"}
+            assert (await client.call("session.history.rewind", sessionId=session, **given))[
+                "outcome"
+            ] == "success"
+        else:
+            await client.call("session.history.truncate", sessionId=session, eventId=first)
+        await prompted(client, session, "something else")
+        assert words(server.model.requests[2]) == ["something else"]
+        told = [event.data for event in server.logged(session) if isinstance(event.data, ContextCleared)]
+        assert told[1:] == [ContextCleared(0)]

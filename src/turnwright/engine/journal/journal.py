@@ -122,8 +122,13 @@ class Journal:
         """Read the log again, as it stands now."""
         return list(events_of(self.log.read()))
 
-    def rewrite(self, events: list[Event]) -> None:
-        """Replace the log, and fold it anew. Raises StoreError, and then nothing has happened."""
+    def rewrite(self, events: list[Event], *, then: Data | None = None) -> None:
+        """Replace the log, with one more event at its end if there is one to add, and fold it anew.
+
+        The added one is published. Raises StoreError, and then nothing has happened.
+        """
+        added = None if then is None else seal(then, parent_id=events[-1].id)
+        events = [*events, added] if added else events
         self.log.rewrite(event.encoded for event in events)
         epoch = self.history.epoch
         self.state, self.history = State(), History()
@@ -131,6 +136,8 @@ class Journal:
         for event in events:
             self._fold(event)
         self._is_loaded = True
+        if added is not None:
+            self._publication.publish(added, synced=self._durability == "event")
 
     @property
     def subscribers(self) -> list[Subscriber]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from turnwright.engine.journal.journal import Journal
 from turnwright.engine.lifecycle import summary
 from turnwright.engine.lifecycle.workspace import WorkspaceFile
+from turnwright.engine.rewind.first_message import given_up
 from turnwright.engine.rewind.kept_files import KeptFiles
 from turnwright.engine.rewind.points import needed
 from turnwright.errors import InvalidParams, StoreError, TurnwrightError
@@ -27,13 +28,13 @@ def fork(
     The session's own files come along; the copy isn't live until it is resumed, which answers as interrupted
     what was open. Raises SessionNotFound, StoreError, and InvalidParams when nothing would be left.
     """
-    kept = _prefix(runtime.events(session_id), session_id, before)
+    kept, gone = _parted(runtime.events(session_id), session_id, before)
     fork_id = wire.new_id()
     store = runtime.store
     journal = Journal(store.create(fork_id))
     try:
         with journal.writing():
-            journal.rewrite([_started(kept[0], fork_id), *kept[1:]])
+            journal.rewrite([_started(kept[0], fork_id), *kept[1:]], then=given_up(kept, gone))
             if name:
                 journal.emit(Renamed(name))
             elif title := journal.state.name or journal.state.title:
@@ -48,7 +49,10 @@ def fork(
         journal.log.close()
 
 
-def _prefix(events: Sequence[Event], session_id: str, before: str | None) -> Sequence[Event]:
+def _parted(
+    events: Sequence[Event], session_id: str, before: str | None
+) -> tuple[Sequence[Event], Sequence[Event]]:
+    """The events that the fork has, and those that it doesn't."""
     end = len(events)
     if before is not None:
         found = next((index for index, event in enumerate(events) if event.id == before), None)
@@ -57,7 +61,7 @@ def _prefix(events: Sequence[Event], session_id: str, before: str | None) -> Seq
         end = found
     if not end:
         raise InvalidParams("toEventId: nothing is before that event")
-    return events[:end]
+    return events[:end], events[end:]
 
 
 def _started(event: Event, session_id: str) -> Event:

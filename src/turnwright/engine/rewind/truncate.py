@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from turnwright.engine.questions.pending import repair
+from turnwright.engine.rewind.first_message import given_up
 from turnwright.errors import InvalidParams, StoreError
 from turnwright.protocol.events.session import SnapshotRewind
 
@@ -26,8 +27,8 @@ def truncate(s: "Session", event_id: str) -> int:
             raise StoreError(f"Event {event_id} not found")
         if not index:
             raise InvalidParams("eventId: nothing is before that event; delete the session instead")
-        s.journal.rewrite(events[:index])
+        kept, gone = events[:index], events[index:]
+        s.journal.rewrite(kept, then=given_up(kept, gone))
         repair(s)
-    removed = len(events) - index
-    s.emit(SnapshotRewind(event_id, removed))
-    return removed
+    s.emit(SnapshotRewind(event_id, len(gone)))
+    return len(gone)

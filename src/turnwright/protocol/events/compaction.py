@@ -54,6 +54,7 @@ class ContextCleared(Data):
     """What the model sees begins anew, with the system prompt and `initial_message`.
 
     That is the user's message `message_id`; it comes first, even if a crash kept it from being logged.
+    Without one, as the log was cut before it, whatever is said next comes first.
     """
 
     messages_cleared: int
