@@ -56,6 +56,21 @@ async def test_what_cant_be_mended_is_said_and_nothing_is_changed(tmp_path: Path
     assert [file.name for file in log.parent.iterdir()] == ["events.jsonl"]
 
 
+async def test_of_a_log_without_anything_in_it_audit_and_repair_say_how_to_remove_it(tmp_path: Path) -> None:
+    session = bring("tools", tmp_path / "copilot-home")
+    log = tmp_path / "copilot-home" / "session-state" / session / "events.jsonl"
+    log.write_bytes(b"")
+    why = "it has no session.start, which says what session it is"
+    advice = f"To remove it: turnwright sessions delete {session}\n"
+    audited = await turnwright("audit", session, cwd=tmp_path)
+    repaired = await turnwright("sessions", "repair", session, cwd=tmp_path)
+    assert (audited.status, audited.err) == (1, f"It can't be mended: {why}. {advice}")
+    told = f"turnwright: session {session} can't be mended: {why}. Its log is as it was.\n"
+    assert repaired == (1, "", told + advice)
+    removed = await turnwright("sessions", "delete", session, cwd=tmp_path)
+    assert (removed.status, log.parent.exists()) == (0, False)
+
+
 async def test_a_turn_that_is_missing_as_a_whole_stays_missing_and_is_said(tmp_path: Path) -> None:
     session = bring("tools", tmp_path / "copilot-home")
     log = tmp_path / "copilot-home" / "session-state" / session / "events.jsonl"

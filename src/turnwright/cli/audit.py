@@ -15,6 +15,7 @@ from turnwright.store.checksums import Checksums, verify
 from turnwright.store.jsonl import LOG_NAME
 from turnwright.store.jsonl_log import BLOCK
 from turnwright.store.lease import writer_of
+from turnwright.store.repair import obstacle, repair
 
 
 class Audited(wire.Wire):
@@ -45,7 +46,7 @@ def main(given: Namespace) -> int:
         else:
             _show(path, report, writer)
             if not report.is_sound and path.parent.parent == archive.store.root:
-                tell(f"To mend it: turnwright sessions repair {path.parent.name}")
+                tell(_advice(path, path.parent.name))
     if not found:
         tell("there is no session to audit")
     return 0 if sound else 1
@@ -83,6 +84,18 @@ def _audit(path: Path, *, is_written: bool) -> Report:
             return audit(file, altered, is_written=is_written)
     except OSError as error:
         raise StoreError(f"can't read {path}: {error.strerror}") from error
+
+
+def _advice(path: Path, session_id: str) -> str:
+    """What can be done about a broken log."""
+    try:
+        with path.open("rb") as file:
+            reason = obstacle(repair(file).lines)
+    except OSError as error:
+        raise StoreError(f"can't read {path}: {error.strerror}") from error
+    if reason is None:
+        return f"To mend it: turnwright sessions repair {session_id}"
+    return f"It can't be mended: {reason}. To remove it: turnwright sessions delete {session_id}"
 
 
 def _show(path: Path, report: Report, writer: str | None) -> None:

@@ -31,6 +31,7 @@ def _mend(log: JsonlLog, path: Path, session_id: str) -> int:
     repaired = repair(_lines(path))
     if (reason := obstacle(repaired.lines)) is not None:
         tell(f"turnwright: session {session_id} can't be mended: {reason}. Its log is as it was.")
+        tell(f"To remove it: turnwright sessions delete {session_id}")
         return FAILED
     altered = log.verify()
     if altered is not None:
