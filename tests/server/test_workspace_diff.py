@@ -160,6 +160,28 @@ async def test_without_git_or_a_checkout_the_answer_says_so(tmp_path: Path, chec
             await diff(client, session, "unstaged")
 
 
+async def test_without_a_checkout_why_the_sessions_own_changes_cant_be_had_is_not_lost(
+    tmp_path: Path,
+) -> None:
+    script = [calls(("a", "wait", "{}"))]
+    async with serving(tmp_path, script, environment=ENVIRONMENT) as server:
+        client = server.connect()
+        tools = [{"name": "wait", "skipPermission": True}]
+        session = await started(client, tmp_path, tools=tools, enableFileChangeTracking=True)
+        await client.call("session.send", sessionId=session, prompt="do it")
+        await client.until("external_tool.requested")
+        found = await diff(client, session, "session")
+        assert found == {
+            "requestedMode": "session",
+            "mode": "session",
+            "changes": [],
+            "isFallback": False,
+            "unavailableReason": "session-busy",
+        }
+        await client.call("session.abort", sessionId=session)
+        await client.until("session.idle")
+
+
 async def test_what_a_checkouts_configuration_names_is_not_run(tmp_path: Path, checkout: Path) -> None:
     for name in ("core.fsmonitor", "diff.external"):
         git(checkout, "config", name, f"touch {tmp_path}/{name}; true")

@@ -21,14 +21,20 @@ if TYPE_CHECKING:
 async def workspace_diff(s: "Session", mode: DiffMode, *, ignore_whitespace: bool) -> WorkspaceDiff:
     """What has changed: since git's index, since the branch left the default one, or by the session's tools.
 
-    What can't be had falls back on the first. Raises GitError where there is no git, or no checkout.
+    What can't be had falls back on the first. Where there is no git, or no checkout, it raises GitError, but
+    gives the reason alone when that is why the session's own changes can't be had.
     """
     reason: Unavailable | None = None
     if mode == "session":
         reason = _unavailable(s)
         if reason is None:
             return WorkspaceDiff(mode, mode, await _by_the_session(s), is_fallback=False)
-    found = await checkout(Git(s.cwd, s.tool_environment))
+    try:
+        found = await checkout(Git(s.cwd, s.tool_environment))
+    except GitError:
+        if reason is None:
+            raise
+        return WorkspaceDiff(mode, mode, [], is_fallback=False, unavailable_reason=reason)
     base: str | None = None
     if mode == "branch":
         try:
