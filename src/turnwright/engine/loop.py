@@ -97,6 +97,8 @@ def say_error(s: "Session", failed: SessionError) -> None:
             s.emit(failed)
             return
     s.emit(failed, ephemeral=True)
+    if not s.clients:
+        s.untold.append(failed)
 
 
 async def guarded(s: "Session", work: Coroutine[Any, Any, object]) -> SessionError | None:

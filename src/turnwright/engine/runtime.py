@@ -101,6 +101,7 @@ class Runtime:
         finally:
             self._threads.close()
             for session in self.sessions.values():  # those that a slow disk kept from ending in time
+                self._listings[session.id].drop()
                 session.journal.log.close()
             self.store.close()
 

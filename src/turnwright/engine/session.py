@@ -44,6 +44,7 @@ from turnwright.protocol.events.session import (
     Mode,
     ModeChanged,
     PendingMessagesModified,
+    SessionError,
 )
 from turnwright.protocol.events.tools import ToolPartial
 from turnwright.protocol.identity import Identity
@@ -119,6 +120,7 @@ class Session:
         self.feed = EventFeed(journal)
         self.capture = Capture(self)
         self.interests: dict[str, str] = {}
+        self.untold: list[SessionError] = []
         model, effort = journal.state.wanted_model
         self.choice = ModelChoice(self, endpoints, options.model or model)
         if options.reasoning_effort is None and self.choice.wanted == model:

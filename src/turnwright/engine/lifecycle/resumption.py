@@ -36,5 +36,8 @@ def announce_resume(session: "Session", options: SessionOptions, *, was_active: 
         state, options, size=session.journal.log.size, cwd=session.cwd, was_active=was_active
     )
     session.emit(resumed)
+    for failed in session.untold:  # the log holds none of them, and nobody was there to hear
+        session.emit(failed, ephemeral=True)
+    session.untold.clear()
     if not live and continues and state.open_calls:
         session.send(Prompt(message_id=wire.new_id(), text=None))
