@@ -1,7 +1,7 @@
 """Repair: whatever happened to a log, an audit finds it sound afterwards, and no whole event is lost."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import Raw
 
@@ -109,6 +109,7 @@ DAMAGES = st.lists(
 )
 
 
+@example("autopilot", [("drop", 1), ("fuse", 128000), ("swap", 8)])
 @given(st.sampled_from(NAMES), DAMAGES)
 def test_whatever_is_done_to_a_log_a_repair_leaves_nothing_to_repair(
     name: str, damages: list[tuple[str, int]]

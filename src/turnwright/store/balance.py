@@ -28,10 +28,23 @@ class Entry(NamedTuple):
     is_new: bool = False
 
 
-def balanced(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield the entries and those that were missing among them; what has a reason and isn't new goes out."""
+def balanced(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries and those that were missing among them; what has a reason and isn't new goes out."""
     entries = list(entries)
     ended = _ended(entries)
+    while True:
+        found, left_open = _walk(entries, ended)
+        if not left_open:
+            return found
+        ended -= left_open
+
+
+def _walk(entries: list[Entry], ended: set[str]) -> tuple[list[Entry], set[str]]:
+    """What `balanced` gives if the starts in `ended` have their end, and which of them had none.
+
+    An end may be that of a turn whose own start is missing.
+    """
+    found: list[Entry] = []
     accounts: dict[str, _Account] = {}
     questions: dict[str, str] = {}
     line = 0
@@ -42,16 +55,17 @@ def balanced(entries: Iterable[Entry]) -> Iterator[Entry]:
                 questions[asked.request_id] = call_of(asked)
             case PermissionCompleted() | ExternalToolCompleted() as answered:
                 if questions.pop(answered.request_id, None) is None:
-                    yield entry._replace(why=f"{answered.request_id} is answered, but was not open")
+                    found.append(entry._replace(why=f"{answered.request_id} is answered, but was not open"))
                     continue
             case _:
                 pass
         agent = agent_of(entry.event)
         if agent not in accounts:
             accounts[agent] = _Account(agent, ended)
-        yield from accounts[agent].see(entry)
+        found += accounts[agent].see(entry)
     for account in accounts.values():
-        yield from account.close(line, {*questions.values()})
+        found += account.close(line, {*questions.values()})
+    return found, {start for account in accounts.values() for start in account.left_open()} & ended
 
 
 def _ended(entries: Iterable[Entry]) -> set[str]:
@@ -77,7 +91,7 @@ class _Account:
         self._ended = ended
         self._turn: TurnStart | None = None
         self._turn_event: Event | None = None
-        self._late: list[str] = []
+        self._late: list[tuple[str, str]] = []
         self._next_ids = {"0"}
         self._calls: dict[str, list[bool]] = {}
 
@@ -123,9 +137,15 @@ class _Account:
             yield from self._interrupt(line)
             yield from self._end_lost_turn(line)
 
+    def left_open(self) -> Iterator[str]:
+        """The starts of the turns that are still open, by the events' ids."""
+        yield from (start for _, start in self._late)
+        if self._turn is not None and self._turn_event is not None:
+            yield self._turn_event.id
+
     def _begin(self, data: TurnStart, event: Event) -> None:
-        if self._turn is not None:
-            self._late.append(self._turn.turn_id)
+        if self._turn is not None and self._turn_event is not None:
+            self._late.append((self._turn.turn_id, self._turn_event.id))
         self._turn, self._turn_event = data, event
         number = int(data.turn_id) if data.turn_id.isdecimal() else -1
         self._next_ids = {str(number + 1)} | ({"0"} if self._agent else set[str]())
@@ -137,13 +157,14 @@ class _Account:
         yield new
 
     def _end(self, data: TurnEnd, entry: Entry) -> Iterator[Entry]:
-        if self._turn is None and data.turn_id not in self._late and data.turn_id in self._next_ids:
+        late = next((turn for turn in reversed(self._late) if turn[0] == data.turn_id), None)
+        if self._turn is None and late is None and data.turn_id in self._next_ids:
             yield from self._begin_missing(data.turn_id, None, entry.line)
         if self._turn is not None and self._turn.turn_id == data.turn_id:
             yield from self._interrupt(entry.line)
             self._turn = None
-        elif data.turn_id in self._late:
-            self._late.remove(data.turn_id)
+        elif late is not None:
+            self._late.remove(late)
         else:
             entry = entry._replace(why=f'turn "{data.turn_id}" ends, which was not open')
         yield entry
