@@ -11,6 +11,10 @@ class InvalidParams(TurnwrightError):
     """Input has the wrong shape; the text names the field and what it must be."""
 
 
+class TooLarge(TurnwrightError):
+    """Something has more bytes or pixels than can be shown; the text says how many are the most."""
+
+
 class SessionNotFound(TurnwrightError):
     """No session with that id is live or logged."""
 

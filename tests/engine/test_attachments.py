@@ -44,6 +44,15 @@ def blob(data: bytes, kind: str, name: str | None = None) -> dict[str, Any]:
     return {"type": "blob", "data": coded(data), "mimeType": kind, **named}
 
 
+def lines(start: int, end: int) -> dict[str, Any]:
+    return {"type": "file", "path": "a", "lineRange": {"start": start, "end": end}}
+
+
+def selected(*places: tuple[int, int]) -> dict[str, Any]:
+    start, end = ({"line": line, "character": character} for line, character in places)
+    return {"type": "selection", "filePath": "a", "text": "", "selection": {"start": start, "end": end}}
+
+
 async def read(folder: Path, *attachments: dict[str, Any], vision: bool = True) -> Attached:
     with anyio.fail_after(20):
         return await attach(attachments, folder, LIMITS, vision=vision)
@@ -148,32 +157,59 @@ async def test_a_document_counts_in_the_estimate_of_the_context(tmp_path: Path) 
         assert with_.conversation_tokens - without.conversation_tokens >= 7500
 
 
+async def test_a_url_of_a_local_file_is_its_path(tmp_path: Path) -> None:
+    folder = tmp_path / "été 100%"
+    folder.mkdir()
+    (folder / "a#b?.txt").write_text("one\ntwo\n")
+    url = (folder / "a#b?.txt").as_uri()
+    assert "%23" in url
+    given = [
+        {"type": "file", "path": url, "displayName": "a"},
+        {"type": "file", "path": url.replace("file://", "FILE://localhost")},
+        {"type": "directory", "path": folder.as_uri()},
+    ]
+    attached = await read(tmp_path, *given)
+    assert attached.after == (
+        f"<tagged_files>\n* {folder}/a#b?.txt (2 lines)\n* {folder}/a#b?.txt (2 lines)\n"
+        f"* {folder} (1 items)\n</tagged_files>",
+    )
+    assert attached.logged == given
+
+
 @pytest.mark.parametrize(
-    ("attachment", "note"),
+    ("attachment", "note", "reason"),
     [
         (
             {"type": "blob", "mimeType": "image/png", "displayName": "a.png", "data": "%%%"},
             "is not valid base64.",
+            "asset_unavailable",
         ),
         (
             blob(b"\x89PNG\r\n\x1a\n" + bytes(99), "image/png", "a.png"),
             "can't be shown: it is damaged, or of a kind that can't be read.",
+            "asset_unavailable",
         ),
-        (blob(b"hello", "image/png", "a.png"), "can't be shown: it is no picture of a known kind."),
-        (blob(b"hello", "application/pdf", "a.png"), "can't be shown: it is no PDF."),
+        (
+            blob(b"hello", "image/png", "a.png"),
+            "can't be shown: it is no picture of a known kind.",
+            "asset_unavailable",
+        ),
+        (blob(b"hello", "application/pdf", "a.png"), "can't be shown: it is no PDF.", "asset_unavailable"),
         (
             blob(PDF + b" " * LARGEST_DOCUMENT, "application/pdf", "a.png"),
             f"can't be shown: it has {len(PDF) + LARGEST_DOCUMENT} bytes, "
             f"and {LARGEST_DOCUMENT} are the most.",
+            "too_large",
         ),
-        (blob(b"PK", "application/zip", "a.png"), "(application/zip) can't be shown to this model."),
+        (blob(b"PK", "application/zip", "a.png"), "(application/zip) can't be shown to this model.", None),
     ],
 )
 async def test_what_cannot_be_shown_is_said_to_be_so_and_never_sent(
-    tmp_path: Path, attachment: dict[str, Any], note: str
+    tmp_path: Path, attachment: dict[str, Any], note: str, reason: str | None
 ) -> None:
     attached = await read(tmp_path, attachment)
     assert attached.after == (f"The attachment a.png {note}",)
+    assert [item.get("omittedReason") for item in attached.logged] == [reason]
     assert shown(attached) == User("")
 
 
@@ -267,6 +303,22 @@ async def test_a_name_that_is_not_utf8_is_counted_in_its_directory(tmp_path: Pat
         ({"type": "selection", "selection": {"start": 1}}, "attachments[0]: selection.start: Expected"),
         ({"type": "github_reference", "number": 1}, "attachments[0].title: a github_reference needs one"),
         ({"path": "a"}, "attachments[0]: Object missing required field `type`"),
+        (lines(0, 3), "attachments[0].lineRange.start: must be at least 1, the first line, and is 0"),
+        (lines(-2, 3), "attachments[0].lineRange.start: must be at least 1, the first line, and is -2"),
+        (lines(5, 3), "attachments[0].lineRange.end: must not be before lineRange.start, and is 3"),
+        (lines(1, -1), "attachments[0].lineRange.end: must not be before lineRange.start, and is -1"),
+        (selected((0, -1), (0, 2)), "attachments[0].selection.start: line and character must be at least 0"),
+        (selected((0, 0), (-3, 2)), "attachments[0].selection.end: line and character must be at least 0"),
+        (selected((4, 2), (4, 1)), "attachments[0].selection.end: must not be before selection.start"),
+        (
+            {"type": "file", "path": "file://elsewhere/a"},
+            "attachments[0].path: a file URL must name a file of this machine, as in file:///a/b, "
+            "and has 'elsewhere'",
+        ),
+        (
+            {"type": "file", "path": "file:///caf%E9"},
+            "attachments[0].path: the percent escapes of a file URL must be UTF-8",
+        ),
     ],
 )
 def test_an_attachment_of_a_wrong_shape_is_refused_by_its_field(attachment: Any, fault: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from turnwright.errors import InvalidParams
+from turnwright.errors import InvalidParams, TooLarge
 from turnwright.protocol.media import HEAD, media_type, pixels
 from turnwright.providers.media_limits import PictureLimits
 
@@ -41,15 +41,15 @@ class Picture(msgspec.Struct, frozen=True):
 
 
 def fit(data: bytes, limits: PictureLimits) -> Picture:
-    """The picture itself where it fits, else one made of it. Raises InvalidParams that says why it can't be.
+    """The picture itself where it fits, else one made of it; it is slow, and belongs in a thread.
 
-    It is slow, and belongs in a thread.
+    Raises TooLarge, or InvalidParams for one that is damaged or of another kind; the text says which.
     """
     kind = media_type(data[:HEAD])
     if kind is None or not kind.startswith("image/"):
         raise InvalidParams("it is no picture of a known kind")
     if len(data) > LARGEST:
-        raise InvalidParams(f"it has {_megabytes(len(data))}, and {_megabytes(LARGEST)} are the most")
+        raise TooLarge(f"it has {_megabytes(len(data))}, and {_megabytes(LARGEST)} are the most")
     size = pixels(data[:HEAD])
     if size is not None:
         _refuse_odd(*size)
@@ -59,16 +59,19 @@ def fit(data: bytes, limits: PictureLimits) -> Picture:
     except ImportError:
         if fault is None:
             return Picture(kind, data)
-        raise InvalidParams(f"{fault}; {INSTALL} lets it be made fit") from None
+        raise type(fault)(f"{fault}; {INSTALL} lets it be made fit") from None
 
 
-def _fault(kind: str, length: int, size: tuple[int, int] | None, limits: PictureLimits) -> str | None:
+def _fault(
+    kind: str, length: int, size: tuple[int, int] | None, limits: PictureLimits
+) -> InvalidParams | TooLarge | None:
     if kind not in limits.media_types:
-        return f"this model does not take {kind}"
+        return InvalidParams(f"this model does not take {kind}")
     if length > limits.most_bytes:
-        return f"it has {_megabytes(length)}, and this model takes {_megabytes(limits.most_bytes)}"
+        return TooLarge(f"it has {_megabytes(length)}, and this model takes {_megabytes(limits.most_bytes)}")
     if size is not None and max(size) > limits.longest_side:
-        return f"it has {size[0]}x{size[1]} pixels, and this model takes {limits.longest_side} a side"
+        wanted = f"this model takes {limits.longest_side} a side"
+        return TooLarge(f"it has {size[0]}x{size[1]} pixels, and {wanted}")
     return None
 
 
@@ -76,9 +79,7 @@ def _refuse_odd(width: int, height: int) -> None:
     if not width * height:
         raise InvalidParams(_DAMAGED)
     if width * height > MOST_PIXELS:
-        raise InvalidParams(
-            f"it has {width}x{height} pixels, and {MOST_PIXELS // 1_000_000} million are the most"
-        )
+        raise TooLarge(f"it has {width}x{height} pixels, and {MOST_PIXELS // 1_000_000} million are the most")
 
 
 def _remade(kind: str, data: bytes, limits: PictureLimits) -> Picture:
@@ -125,7 +126,7 @@ def _encoded(picture: "Image", limits: PictureLimits, *, is_photo: bool) -> Pict
             if len(data) <= limits.most_bytes:
                 return Picture(kind, data)
         if max(current.size) <= SMALLEST_SIDE:
-            raise InvalidParams(f"it can't be made as small as {limits.most_bytes} bytes")
+            raise TooLarge(f"it can't be made as small as {limits.most_bytes} bytes")
         current.thumbnail((current.width * SHRINK, current.height * SHRINK))
 
 

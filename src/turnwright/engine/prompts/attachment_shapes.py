@@ -1,7 +1,10 @@
 """The attachments of the wire, as clients send them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import unquote
+
+import msgspec
 
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
@@ -60,6 +63,9 @@ _NEEDED = {
 }
 """Without these there would be nothing to tell the model."""
 
+_FILE_URL = "file://"
+_HERE = ("", "localhost")
+
 
 def parse(attachments: Sequence[Any]) -> list[Attachment]:
     """Read what a client attached. Raises InvalidParams that names the attachment and its field."""
@@ -71,7 +77,42 @@ def _parse(number: int, attachment: Any) -> Attachment:
         item = wire.convert(attachment, Attachment)
     except InvalidParams as error:
         raise InvalidParams(f"attachments[{number}]: {error}") from error
+    if fault := next(_faults(item), None):
+        raise InvalidParams(f"attachments[{number}].{fault}")
+    if item.path is None:
+        return item
+    try:
+        return msgspec.structs.replace(item, path=_local(item.path))
+    except ValueError as error:
+        raise InvalidParams(f"attachments[{number}].path: {error}") from error
+
+
+def _faults(item: Attachment) -> Iterator[str]:
+    """What can't be meant, each by its field."""
     for field in _NEEDED.get(item.type, ()):
         if not getattr(item, field):
-            raise InvalidParams(f"attachments[{number}].{field}: a {item.type} needs one")
-    return item
+            yield f"{field}: a {item.type} needs one"
+    if (lines := item.line_range) is not None:
+        if lines.start < 1:
+            yield f"lineRange.start: must be at least 1, the first line, and is {lines.start}"
+        if lines.end < lines.start:
+            yield f"lineRange.end: must not be before lineRange.start, and is {lines.end}"
+    if (span := item.selection) is not None:
+        for field, place in (("start", span.start), ("end", span.end)):
+            if min(place.line, place.character) < 0:
+                yield f"selection.{field}: line and character must be at least 0"
+        if (span.end.line, span.end.character) < (span.start.line, span.start.character):
+            yield "selection.end: must not be before selection.start"
+
+
+def _local(given: str) -> str:
+    """A path, which may be given as the URL of a local file. Raises ValueError that says what it must be."""
+    if given[: len(_FILE_URL)].lower() != _FILE_URL:
+        return given
+    host, slash, path = given[len(_FILE_URL) :].partition("/")
+    if host.lower() not in _HERE or not slash:
+        raise ValueError(f"a file URL must name a file of this machine, as in file:///a/b, and has {host!r}")
+    try:
+        return unquote(slash + path, errors="strict")
+    except UnicodeDecodeError:
+        raise ValueError("the percent escapes of a file URL must be UTF-8") from None

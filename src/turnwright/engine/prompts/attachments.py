@@ -12,7 +12,7 @@ import msgspec
 from turnwright.engine import pictures
 from turnwright.engine.prompts import attached_files, attached_texts
 from turnwright.engine.prompts.attachment_shapes import Attachment, parse
-from turnwright.errors import InvalidParams
+from turnwright.errors import InvalidParams, TooLarge
 from turnwright.protocol import media
 from turnwright.providers.media_limits import LARGEST_DOCUMENT, PictureLimits
 
@@ -115,9 +115,9 @@ class _Reading:
         """A picture or a document, as it is sent to models from now on."""
         try:
             kind, fitting = self._fitting(data, claimed)
-        except InvalidParams as error:
+        except (InvalidParams, TooLarge) as error:
             self._others.append(f"The attachment {name} can't be shown: {error}.")
-            return _omitted("too_large", len(data))
+            return _omitted("too_large" if isinstance(error, TooLarge) else "asset_unavailable", len(data))
         if kind != media.PDF and not self._vision:
             self._others.append(f"The attachment {name} is a picture, which this model can't see.")
         if is_as_sent and fitting is data and kind == claimed:
@@ -133,7 +133,7 @@ class _Reading:
         if found != media.PDF:
             raise InvalidParams("it is no PDF")
         if len(data) > LARGEST_DOCUMENT:
-            raise InvalidParams(f"it has {len(data)} bytes, and {LARGEST_DOCUMENT} are the most")
+            raise TooLarge(f"it has {len(data)} bytes, and {LARGEST_DOCUMENT} are the most")
         return media.PDF, data
 
 

@@ -7,7 +7,7 @@ import anyio.to_thread
 import msgspec
 
 from turnwright.engine import pictures
-from turnwright.errors import InvalidParams
+from turnwright.errors import InvalidParams, TooLarge
 from turnwright.protocol.messages import Image
 from turnwright.providers.media_limits import PictureLimits
 from turnwright.tools.base import ToolResult
@@ -27,7 +27,7 @@ def _fitted(result: ToolResult, limits: PictureLimits) -> ToolResult:
         try:
             data = base64.b64decode(image.data, validate=True)
             fit = pictures.fit(data, limits)
-        except InvalidParams as error:
+        except (InvalidParams, TooLarge) as error:
             notes.append(f"The picture can't be shown: {error}.")
         except (binascii.Error, ValueError):
             notes.append("The picture can't be shown: it is not valid base64.")
