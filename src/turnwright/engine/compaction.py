@@ -51,9 +51,10 @@ class Compaction:
     def __init__(self, s: "Session") -> None:
         self._s = s
         self._lock = anyio.Lock()
-        self._scope: anyio.CancelScope | None = None
+        self._scopes: list[anyio.CancelScope] = []
         self._attempted = False
         self._left = 0
+        self.is_under_way = False
 
     def is_due(self, share: float) -> bool:
         """Whether the window is full beyond a share of it, and summarising can help.
@@ -71,32 +72,45 @@ class Compaction:
 
     @property
     def is_running(self) -> bool:
+        """Whether a summary is being written, for whatever it is."""
         return self._lock.locked()
 
     def cancel(self) -> bool:
-        """Give up a summary that is being written; False when there is none."""
-        if self._scope is None:
-            return False
-        self._scope.cancel()
-        return True
+        """Give up a summary that is being written, and one that waits for it; False when there is none."""
+        for scope in self._scopes:
+            scope.cancel()
+        return bool(self._scopes)
 
     async def run(self, trigger: Trigger, instructions: str | None = None) -> CompactionComplete | None:
-        """Summarise what there is now; wait for one that is under way instead of starting a second."""
-        if self._lock.locked():
+        """Summarise what there is now; None where another compaction was under way, and was waited for.
+
+        A summary for somebody else leaves the conversation as long as it is: that one is only waited for.
+        """
+        if self.is_under_way:
             async with self._lock:
                 return None
-        return await self.alone(lambda: self._compact(trigger, instructions))
+        self.is_under_way = True
+        try:
+            done = await self.alone(lambda scope: self._compact(trigger, instructions, scope))
+            return done or CompactionComplete(False, trigger, GIVEN_UP)
+        finally:
+            self.is_under_way = False
 
-    async def alone(self, summarise: Callable[[], Awaitable[T]]) -> T | None:
-        """Write a summary while no other is written; None when it was given up."""
-        async with self._lock:
-            done: T | None = None
-            with anyio.CancelScope() as self._scope:
-                done = await summarise()
-            self._scope = None
-            return done
+    async def alone(self, summarise: Callable[[anyio.CancelScope], Awaitable[T]]) -> T | None:
+        """Write a summary while no other is written; None when it was given up, by the scope that it gets."""
+        scope = anyio.CancelScope()
+        self._scopes.append(scope)
+        try:
+            with scope:
+                async with self._lock:
+                    return await summarise(scope)
+        finally:
+            self._scopes.remove(scope)
+        return None
 
-    async def _compact(self, trigger: Trigger, instructions: str | None) -> CompactionComplete:
+    async def _compact(
+        self, trigger: Trigger, instructions: str | None, scope: anyio.CancelScope
+    ) -> CompactionComplete:
         s = self._s
         self._attempted = True
         await s.choice.settle()
@@ -134,7 +148,7 @@ class Compaction:
                 done.checkpoint_path = await self._checkpoint(done.checkpoint_number, reply.content)
                 self._measure(done, sizes.total)
         finally:
-            if self._scope is not None and self._scope.cancel_called:  # what it stands for may be gone
+            if scope.cancel_called:  # what it stands for may be gone
                 done.success, done.error, done.summary_content = False, GIVEN_UP, None
             s.emit(done)
             self._left = s.context_sizes().conversation

@@ -23,7 +23,7 @@ async def hand_off(s: "Session") -> str:
 
     Raises ConfigError, and ProviderError also when the summary was given up.
     """
-    summary = await s.compaction.alone(lambda: _summarise(s))
+    summary = await s.compaction.alone(lambda _: _summarise(s))
     if summary is None:
         raise ProviderError(GIVEN_UP)
     return summary

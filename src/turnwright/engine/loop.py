@@ -241,7 +241,7 @@ async def watch_window(s: "Session") -> None:
         return
     if s.compaction.is_due(limits.buffer_exhaustion_threshold):
         await s.compaction.run("threshold")
-    elif s.compaction.is_due(limits.background_compaction_threshold) and not s.compaction.is_running:
+    elif s.compaction.is_due(limits.background_compaction_threshold) and not s.compaction.is_under_way:
         assert s.background is not None
         s.background.start_soon(in_background, s)
 
