@@ -182,6 +182,7 @@ async def test_the_history_stays_valid_while_the_model_is_switched_through_all_f
         ({}, {"Authorization": "Bearer key-to-be-seen"}),
         ({"type": "anthropic"}, {"x-api-key": "key-to-be-seen"}),
         ({"type": "azure"}, {"api-key": "key-to-be-seen"}),
+        ({"wireApi": "responses", "transport": "websockets"}, {"Authorization": "Bearer key-to-be-seen"}),
     ],
 )
 async def test_an_endpoint_is_told_with_its_key_where_the_runtime_allows_it(
@@ -197,8 +198,21 @@ async def test_an_endpoint_is_told_with_its_key_where_the_runtime_allows_it(
             "baseUrl": URL,
             "apiKey": "key-to-be-seen",
             "headers": {"X-Team": "red", **header},
-            **({} if kind.get("type") == "anthropic" else {"wireApi": "completions"}),
+            "transport": kind.get("transport", "http"),
+            **({} if kind.get("type") == "anthropic" else {"wireApi": kind.get("wireApi", "completions")}),
         }
+
+
+async def test_the_endpoint_of_another_model_than_the_sessions_is_told_by_its_name(tmp_path: Path) -> None:
+    providers = [{"name": "one", "baseUrl": URL}, {"name": "two", "baseUrl": URL, "type": "anthropic"}]
+    models = [{"id": "m", "provider": "one"}, {"id": "m", "provider": "two"}]
+    async with serving(tmp_path, None, shows_endpoints=True) as server:
+        client = server.connect()
+        session = await started(client, tmp_path, model="one/m", providers=providers, models=models)
+        told = await client.call("session.provider.getEndpoint", sessionId=session, modelId="two/m")
+        assert told == {"type": "anthropic", "baseUrl": URL, "headers": {}, "transport": "http"}
+        with pytest.raises(RequestFailed, match="model: 'two/n' is not served; of provider 'two' are: two/m"):
+            await client.call("session.provider.getEndpoint", sessionId=session, modelId="two/n")
 
 
 async def test_an_endpoint_is_not_told_unless_that_is_allowed(tmp_path: Path) -> None:

@@ -78,9 +78,9 @@ class ModelChoice:
         """The models that the session can switch to. Raises ConfigError or ProviderError."""
         return await self._endpoints.models(self._s.options, self._route_to)
 
-    async def provider_in_use(self) -> tuple[ProviderOptions, Route]:
-        """Whom the next model call is sent to, and how. Raises ConfigError, ProviderError."""
-        options = self._endpoints.provider(self._s.options, self.wanted)
+    async def provider_of(self, model: str | None) -> tuple[ProviderOptions, Route]:
+        """Whom a call of that model is sent to, and how. Raises ConfigError, ProviderError."""
+        options = self._endpoints.provider(self._s.options, model)
         if options is None:
             raise ConfigError("this session's model is not reached by an endpoint of HTTP")
         return options, await self._route_to(options)

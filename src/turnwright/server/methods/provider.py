@@ -34,12 +34,19 @@ async def add(session: Session, params: AddParams) -> dict[str, Any]:
     return {"models": [describe(described(model)) for model in params.models]}
 
 
-@methods.runtime("session.provider.getEndpoint", SessionParams)
-async def endpoint(connection: "Connection", params: SessionParams) -> dict[str, Any]:
-    """The endpoint of the session's next model call, with its key: where that is allowed."""
+class EndpointParams(SessionParams):
+    """Of a model, by default the one that the session uses."""
+
+    model_id: str | None = None
+
+
+@methods.runtime("session.provider.getEndpoint", EndpointParams)
+async def endpoint(connection: "Connection", params: EndpointParams) -> dict[str, Any]:
+    """The endpoint of a model, or of the session's next model call, with its key: where that is allowed."""
     if not connection.settings.shows_endpoints:
         raise ConfigError("the runtime shows keys only with COPILOT_ALLOW_GET_PROVIDER_ENDPOINT=true")
-    options, route = await connection.runtime.find(params.session_id).choice.provider_in_use()
+    choice = connection.runtime.find(params.session_id).choice
+    options, route = await choice.provider_of(params.model_id or choice.wanted)
     headers = {**(options.headers or {}), **route.headers}
     _, _, fresh = headers.get("Authorization", "").partition(" ")
     key = fresh or options.bearer_token or options.api_key
@@ -48,6 +55,7 @@ async def endpoint(connection: "Connection", params: SessionParams) -> dict[str,
     found: dict[str, Any] = {"type": options.type, "baseUrl": options.base_url, "headers": headers}
     if options.type != "anthropic":
         found["wireApi"] = options.wire_api
+    found["transport"] = options.transport
     return {**found, "apiKey": key} if key else found
 
 
