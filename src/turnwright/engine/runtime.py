@@ -243,7 +243,9 @@ class Runtime:
                 self._say_shutdown(session, kind, reason)
         finally:
             del self.sessions[session_id], self._scopes[session_id]
-            self._listings.pop(session_id).stop_noting()
+            listing = self._listings.pop(session_id)
+            listing.tell()  # what could not be ended has news still
+            listing.drop()
             await session.journal.close()
 
     def _say_shutdown(self, session: Session, kind: str, reason: str | None) -> None:

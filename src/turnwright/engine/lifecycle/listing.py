@@ -28,7 +28,8 @@ class Listing:
         """Take one event of the session; clients are told when the moment is over."""
         if event.type == "session.idle":
             self._session.use.touch()
-            self.stop_noting()
+            if self._noting is not None:
+                self._noting.cancel()
             self._noting = asyncio.get_running_loop().call_later(MOMENT, self._note_at_rest)
         elif not event.ephemeral:
             self._workspace.follow(self._session.journal.state)
@@ -42,20 +43,16 @@ class Listing:
             self._is_due = False
             self._say(summary.updated(self._session.id, self._session.journal.state))
 
-    def drop(self) -> None:
-        """Tell nothing of what is due: there will be no such session."""
-        self._is_due = False
-        self.stop_noting()
-
     def end(self) -> None:
         """Tell what is due, and keep how the session stands, for nobody follows it from here on."""
         self.tell()
-        self.stop_noting()
+        self.drop()
         self._workspace.write(self._session.journal.state)
         self._note()
 
-    def stop_noting(self) -> None:
-        """Leave the store's index as it is: the session is unloaded."""
+    def drop(self) -> None:
+        """Tell nothing of what is due, and leave the store's index as it is."""
+        self._is_due = False
         if self._noting is not None:
             self._noting.cancel()
             self._noting = None
