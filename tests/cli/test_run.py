@@ -353,6 +353,12 @@ async def test_a_reply_that_stays_empty_is_told_and_has_a_status_of_its_own(fold
     assert json.loads(as_json.out)["error"] == {"type": "empty_reply", "message": why, "statusCode": None}
 
 
+async def test_a_reply_of_blanks_alone_is_told_and_has_the_status_of_an_empty_one(folder: Path) -> None:
+    async with ChatServer([say(" \n")]) as server:
+        done = await turnwright("-p", "hi", cwd=folder, server=server)
+    assert done == (3, "", "turnwright: The model gave no answer: its reply was blank.\n")
+
+
 @pytest.mark.parametrize(
     ("command", "flags"),
     [

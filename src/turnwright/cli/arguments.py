@@ -23,7 +23,7 @@ examples:
   turnwright --continue -p 'And now the docs.'
   turnwright models pull && turnwright -p 'What is in notes.txt?' --model local
 
-exit status: 0 done, 1 the run failed, 2 wrong usage, 3 the model's reply was empty, 130 interrupted
+exit status: 0 done, 1 the run failed, 2 wrong usage, 3 the model gave no answer, 130 interrupted
 """
 
 

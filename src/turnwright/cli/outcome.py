@@ -34,6 +34,8 @@ class Outcome:
                 self._status = self.emptiness = None
             case AssistantMessage(content=content) if content.strip() and event.agent_id is None:
                 self._answer = content
+            case AssistantMessage(tool_requests=[]) if event.agent_id is None:
+                self.emptiness = SessionFailed(EMPTY_REPLY, "The model gave no answer: its reply was blank.")
             case AssistantUsage() as usage:
                 self._usage["inputTokens"] += usage.input_tokens
                 self._usage["outputTokens"] += usage.output_tokens
