@@ -22,6 +22,7 @@ from turnwright.providers.base import ModelRequest
 from turnwright.providers.open import open_local, open_provider
 from turnwright.providers.openai_chat import OpenAIChat
 from turnwright.providers.scripted import Scripted, calls, text
+from turnwright.providers.transport import Timeouts
 from turnwright.store.history import INTERRUPTED
 from turnwright.store.jsonl import JsonlStore
 from turnwright.store.memory import MemoryStore
@@ -84,7 +85,7 @@ async def test_a_model_that_falls_silent_after_tool_rounds_ends_in_an_error_and_
 
     script = [*[call("echo")] * 5, stall(), refuse(401, "expired")]
     async with ChatServer(script) as server:
-        provider = OpenAIChat(server.base_url, read_timeout=0.3)
+        provider = OpenAIChat(server.base_url, timeouts=Timeouts(read=0.3))
         try:
             async with scene(tmp_path, provider, machine=[LocalTool("echo", echo)], streaming=True) as at:
                 await at.prompt("go")

@@ -20,6 +20,7 @@ from turnwright.protocol.events.conversation import (
 )
 from turnwright.protocol.events.session import SessionError
 from turnwright.providers.openai_chat import OpenAIChat
+from turnwright.providers.transport import Timeouts
 from turnwright.testing.chat_answers import ChatAnswer, Say, Send, cut, event, refuse, say, stall
 from turnwright.testing.chat_server import ChatServer
 
@@ -36,7 +37,7 @@ async def ask(
 ) -> tuple[Scene, ChatServer]:
     """Prompts to a model that answers so; the scene as it was at the end, and the server."""
     async with ChatServer(script) as server:
-        provider = OpenAIChat(server.base_url, api_key=KEY, name=name, read_timeout=0.3)
+        provider = OpenAIChat(server.base_url, api_key=KEY, name=name, timeouts=Timeouts(read=0.3))
         try:
             tools = [LocalTool("ok")]
             async with scene(tmp_path, provider, machine=tools, streaming=True) as at:

@@ -14,6 +14,7 @@ from turnwright.engine.models.endpoint import Fixed
 from turnwright.engine.runtime import Runtime
 from turnwright.protocol.events.conversation import TurnEnd
 from turnwright.providers.openai_chat import OpenAIChat
+from turnwright.providers.transport import Timeouts
 from turnwright.store.memory import MemoryStore
 from turnwright.testing.chat_answers import DONE, ChatAnswer, call, cut, event, refuse, send_json, stall
 from turnwright.testing.chat_answers import say as answer
@@ -55,7 +56,7 @@ async def scenario(script: list[str], aborts: list[int], streaming: bool) -> Non
         client = Recorder()
         names = list(script)
         async with ChatServer(lambda _: ANSWERS[names.pop(0) if names else "text"]()) as server:
-            model = OpenAIChat(server.base_url, read_timeout=0.2)
+            model = OpenAIChat(server.base_url, timeouts=Timeouts(read=0.2))
             store = MemoryStore(tmp)
             async with Runtime(store, Fixed(model, "m"), home=tmp, environment={}) as runtime:
                 session = await runtime.create(

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from exchange import KEY
+from exchange import KEY, PATIENT
 
 from turnwright.providers.anthropic import Anthropic
 from turnwright.providers.azure import AzureOpenAI
 from turnwright.providers.base import Provider
 from turnwright.providers.openai_chat import OpenAIChat, chat_api
 from turnwright.providers.responses import OpenAIResponses
+from turnwright.providers.transport import Timeouts
 from turnwright.testing.answers import Say, Send
 from turnwright.testing.azure_server import AzureServer
 from turnwright.testing.chat_server import ChatServer, render_chat
@@ -26,12 +27,12 @@ class Spoken:
 
     name: str
     serve: Serve
-    at: Callable[[str, float], Provider]
+    at: Callable[[str, Timeouts], Provider]
     render: Callable[[Say, dict[str, object], int], Send]
 
-    def provider(self, server: ModelServer, read_timeout: float = 10.0) -> Provider:
+    def provider(self, server: ModelServer, timeouts: Timeouts = PATIENT) -> Provider:
         """A provider that asks `server`."""
-        return self.at(server.base_url, read_timeout)
+        return self.at(server.base_url, timeouts)
 
     def pieces(self, answer: Say) -> list[bytes]:
         """The events of an answer, each by itself."""
@@ -42,17 +43,17 @@ class Spoken:
 
 
 APIS = [
-    Spoken("chat", ChatServer, lambda url, t: OpenAIChat(url, api_key=KEY, read_timeout=t), render_chat),
+    Spoken("chat", ChatServer, lambda url, t: OpenAIChat(url, api_key=KEY, timeouts=t), render_chat),
     Spoken(
         "messages",
         MessagesServer,
-        lambda url, t: Anthropic(url, api_key=KEY, read_timeout=t),
+        lambda url, t: Anthropic(url, api_key=KEY, timeouts=t),
         render_messages,
     ),
     Spoken(
         "responses",
         ResponsesServer,
-        lambda url, t: OpenAIResponses(url, api_key=KEY, read_timeout=t),
+        lambda url, t: OpenAIResponses(url, api_key=KEY, timeouts=t),
         render_responses,
     ),
     Spoken(
@@ -64,7 +65,7 @@ APIS = [
             by_deployment=True,
             api_version="2024-10-21",
             api_key=KEY,
-            read_timeout=t,
+            timeouts=t,
         ),
         render_chat,
     ),

@@ -9,9 +9,10 @@ from turnwright.errors import ProviderError
 from turnwright.protocol.messages import Message, Reply, ToolDefinition, User
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.openai_chat import OpenAIChat
-from turnwright.providers.transport import Route
+from turnwright.providers.transport import Route, Timeouts
 from turnwright.testing.chat_server import ChatServer
 
+PATIENT = Timeouts(read=10)
 KEY = "sk-do-not-show-this-key"
 VIEW = ToolDefinition("view", "Show a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
 
@@ -76,9 +77,9 @@ async def ask(server: ChatServer, *, stream: bool = True) -> Reply:
         await provider.aclose()
 
 
-async def fail(server: ChatServer, *, stream: bool = True, read_timeout: float = 10.0) -> ProviderError:
+async def fail(server: ChatServer, timeouts: Timeouts = PATIENT, *, stream: bool = True) -> ProviderError:
     """The error that a request to `server` ends in; it was sent once, and doesn't show the key."""
-    provider, heard = OpenAIChat(server.base_url, api_key=KEY, read_timeout=read_timeout), Heard()
+    provider, heard = OpenAIChat(server.base_url, api_key=KEY, timeouts=timeouts), Heard()
     try:
         with pytest.raises(ProviderError) as raised:
             await provider.respond(request(stream=stream), heard)

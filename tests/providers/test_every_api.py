@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 from apis import APIS, Spoken
-from exchange import KEY, Heard, request
+from exchange import KEY, PATIENT, Heard, request
 from tests.engine.harness import Recorder, answer_everything, app_tools, options, say
 
 from turnwright.engine.models.endpoint import Fixed
@@ -16,6 +16,7 @@ from turnwright.protocol.events.compaction import CompactionComplete
 from turnwright.protocol.messages import Assistant, Image, Message, Reply, ToolCall, ToolOutput, User
 from turnwright.protocol.wire import Json
 from turnwright.providers.base import ModelRequest
+from turnwright.providers.transport import Timeouts
 from turnwright.store.memory import MemoryStore
 from turnwright.testing.answers import Say, Send, refuse
 from turnwright.testing.model_server import ModelServer
@@ -32,9 +33,9 @@ FINISHES = (b'"finish_reason":"', b'"stop_reason":"', b'"response.completed"')
 
 
 async def respond(
-    api: Spoken, server: ModelServer, asked: ModelRequest, *, read_timeout: float = 10.0
+    api: Spoken, server: ModelServer, asked: ModelRequest, timeouts: Timeouts = PATIENT
 ) -> tuple[Reply, Heard]:
-    provider, heard = api.provider(server, read_timeout), Heard()
+    provider, heard = api.provider(server, timeouts), Heard()
     try:
         with anyio.fail_after(20):
             return await provider.respond(asked, heard), heard
@@ -42,10 +43,10 @@ async def respond(
         await provider.aclose()
 
 
-async def fail(api: Spoken, server: ModelServer, *, read_timeout: float = 10.0) -> ProviderError:
+async def fail(api: Spoken, server: ModelServer, timeouts: Timeouts = PATIENT) -> ProviderError:
     """The error of a request that was sent once, and that doesn't show the key."""
     with pytest.raises(ProviderError) as raised:
-        await respond(api, server, request(stream=True), read_timeout=read_timeout)
+        await respond(api, server, request(stream=True), timeouts)
     assert len(server.requests) == 1
     assert raised.value.sent
     assert KEY not in f"{raised.value} {raised.value!r} {raised.value.detail}"
@@ -100,7 +101,7 @@ async def test_a_stream_that_stalls_ends(api: Spoken) -> None:
     """B04: silence in the middle of an answer is an error, in the time that was set."""
     stalled = Send(api.pieces(ANSWER)[:4], then="stall")
     async with api.serve([stalled]) as server:
-        error = await fail(api, server, read_timeout=0.2)
+        error = await fail(api, server, Timeouts(read=0.2))
     assert (error.kind, error.retryable) == ("connection", True)
     assert "sent nothing for 0.2 seconds" in str(error)
 

@@ -13,6 +13,7 @@ from turnwright.errors import ProviderError
 from turnwright.protocol.messages import User
 from turnwright.protocol.wire import Json
 from turnwright.providers.openai_chat import OpenAIChat
+from turnwright.providers.transport import Timeouts
 from turnwright.testing.chat_answers import Say, Send, cut, event, say, send_json, stall
 from turnwright.testing.chat_server import ChatServer
 
@@ -73,7 +74,7 @@ async def test_a_server_that_falls_silent_is_given_up(answer: Send | Say) -> Non
     """B04: headers or half of a reply or nothing at all, then no bytes for ever."""
     async with ChatServer([answer]) as server:
         with anyio.fail_after(10):
-            error = await fail(server, read_timeout=0.2)
+            error = await fail(server, Timeouts(read=0.2))
             await server.wait_for_hang_ups(1)
     host = server.base_url.removeprefix("http://").removesuffix("/v1")
     assert told(error) == {
@@ -91,7 +92,7 @@ async def test_a_server_that_does_not_read_the_request_is_given_up() -> None:
         await anyio.sleep_forever()
 
     async with listening(ignore) as port:
-        provider, heard = OpenAIChat(f"http://127.0.0.1:{port}", read_timeout=0.3), Heard()
+        provider, heard = OpenAIChat(f"http://127.0.0.1:{port}", timeouts=Timeouts(read=0.3)), Heard()
         with anyio.fail_after(10), pytest.raises(ProviderError, match="sent nothing"):
             await provider.respond(request([User("x" * 20_000_000)]), heard)
         await provider.aclose()
@@ -110,7 +111,7 @@ async def test_a_slow_reply_is_not_given_up_while_bytes_come() -> None:
         await stream.send(b'data: {"choices": [{"delta": {"content": "ok"}, "finish_reason": "stop"}]}\n\n')
 
     async with listening(trickle) as port:
-        provider = OpenAIChat(f"http://127.0.0.1:{port}", read_timeout=0.4)
+        provider = OpenAIChat(f"http://127.0.0.1:{port}", timeouts=Timeouts(read=0.4))
         with anyio.fail_after(10):
             reply = await provider.respond(request(stream=True), Heard())
         await provider.aclose()
@@ -195,7 +196,7 @@ async def test_a_connection_that_is_not_accepted_in_time_is_told() -> None:
         for waiting in queued:
             waiting.setblocking(False)
             waiting.connect_ex(("127.0.0.1", port))
-        provider, heard = OpenAIChat(f"http://127.0.0.1:{port}", connect_timeout=0.1), Heard()
+        provider, heard = OpenAIChat(f"http://127.0.0.1:{port}", timeouts=Timeouts(connect=0.1)), Heard()
         with anyio.fail_after(10), pytest.raises(ProviderError, match="no answer in time") as raised:
             await provider.respond(request(), heard)
         await provider.aclose()

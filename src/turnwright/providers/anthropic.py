@@ -7,7 +7,7 @@ from turnwright.providers.anthropic_messages import MessagesConversation, encode
 from turnwright.providers.anthropic_reply import MessagesReply
 from turnwright.providers.api import Api, ApiProvider
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.transport import CONNECT_TIMEOUT, READ_TIMEOUT
+from turnwright.providers.transport import PATIENCE, Timeouts
 
 VERSION = "2023-06-01"
 
@@ -28,8 +28,7 @@ class Anthropic(ApiProvider[MessagesConversation]):
         headers: Mapping[str, str] = {},
         name: str = "anthropic",
         max_output_tokens: int | None = None,
-        connect_timeout: float = CONNECT_TIMEOUT,
-        read_timeout: float = READ_TIMEOUT,
+        timeouts: Timeouts = PATIENCE,
     ) -> None:
         own = {"anthropic-version": VERSION}
         if api_key and api_key.strip() and not bearer_token:
@@ -43,4 +42,4 @@ class Anthropic(ApiProvider[MessagesConversation]):
             builder=lambda request, progress: MessagesReply(source(request.model), progress),
             models_path=f"{below}models",
         )
-        super().__init__(endpoint, api, connect_timeout=connect_timeout, read_timeout=read_timeout)
+        super().__init__(endpoint, api, timeouts=timeouts)

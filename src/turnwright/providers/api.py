@@ -14,7 +14,7 @@ from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.failures import call_id
 from turnwright.providers.http import HttpClient
 from turnwright.providers.model_list import model_list
-from turnwright.providers.transport import CONNECT_TIMEOUT, DIRECT, READ_TIMEOUT, Response, Route
+from turnwright.providers.transport import DIRECT, PATIENCE, Response, Route, Timeouts
 
 
 @dataclass(frozen=True)
@@ -35,22 +35,12 @@ class Api(Generic[C]):
 
 
 class ApiProvider(Generic[C]):
-    """A provider: one POST for each call, a GET for the list of models.
+    """A provider: one POST for each call, a GET for the list of models."""
 
-    Times are in seconds; `read_timeout` bounds the silence between two pieces of an answer, not the whole.
-    """
-
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        api: Api[C],
-        *,
-        connect_timeout: float = CONNECT_TIMEOUT,
-        read_timeout: float = READ_TIMEOUT,
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, api: Api[C], *, timeouts: Timeouts = PATIENCE) -> None:
         self._endpoint = endpoint
         self._api = api
-        self._http = HttpClient(connect_timeout=connect_timeout, read_timeout=read_timeout)
+        self._http = HttpClient(timeouts)
         self._conversations = Conversations(api.begin)
 
     async def respond(self, request: ModelRequest, progress: Progress) -> Reply:

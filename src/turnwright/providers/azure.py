@@ -8,7 +8,7 @@ from turnwright.providers.api import Api, ApiProvider
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.conversation import C
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.transport import CONNECT_TIMEOUT, READ_TIMEOUT
+from turnwright.providers.transport import PATIENCE, Timeouts
 
 
 class AzureOpenAI(ApiProvider[C]):
@@ -31,8 +31,7 @@ class AzureOpenAI(ApiProvider[C]):
         bearer_token: str | None = None,
         headers: Mapping[str, str] = {},
         name: str = "azure",
-        connect_timeout: float = CONNECT_TIMEOUT,
-        read_timeout: float = READ_TIMEOUT,
+        timeouts: Timeouts = PATIENCE,
     ) -> None:
         own = {"api-key": api_key.strip()} if api_key and api_key.strip() and not bearer_token else {}
         given = Endpoint.at(base_url, name=name, token=bearer_token, headers=own).with_headers(headers)
@@ -46,8 +45,7 @@ class AzureOpenAI(ApiProvider[C]):
         super().__init__(
             replace(given, url=_resource(given.url, version)),
             replace(api, path=path, models_path=f"{route}/{api.models_path}"),
-            connect_timeout=connect_timeout,
-            read_timeout=read_timeout,
+            timeouts=timeouts,
         )
 
 

@@ -6,6 +6,7 @@ from turnwright.protocol.identity import Identity
 from turnwright.protocol.wire import Wire
 from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.http import HttpClient
+from turnwright.providers.transport import Timeouts
 
 PATH = "copilot_internal/user"
 LONGEST_BODY = 64 * 1024
@@ -22,7 +23,7 @@ class GitHubUsers:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._http = HttpClient(connect_timeout=PATIENCE, read_timeout=PATIENCE)
+        self._http = HttpClient(Timeouts(connect=PATIENCE, read=PATIENCE))
         self._known: dict[str, Identity | None] = {}
 
     async def find(self, token: str) -> Identity | None:

@@ -10,7 +10,7 @@ import anyio
 
 from turnwright.errors import ProviderError
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.transport import CONNECT_TIMEOUT, READ_TIMEOUT, Response, request_headers
+from turnwright.providers.transport import PATIENCE, Response, Timeouts, request_headers
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -24,11 +24,8 @@ CONNECT_BACKOFF = (0.1, 0.3)
 class HttpClient:
     """Sends requests and keeps connections alive; its pool opens with the first request."""
 
-    def __init__(
-        self, *, connect_timeout: float = CONNECT_TIMEOUT, read_timeout: float = READ_TIMEOUT
-    ) -> None:
-        self._connect_timeout = connect_timeout
-        self._read_timeout = read_timeout
+    def __init__(self, timeouts: Timeouts = PATIENCE) -> None:
+        self._timeouts = timeouts
         self._session: ClientSession | None = None
         self._proxies: dict[str, str | None] = {}
 
@@ -99,7 +96,7 @@ class HttpClient:
                 connector=aiohttp.TCPConnector(limit=0),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(
-                    total=None, connect=self._connect_timeout, sock_read=self._read_timeout
+                    total=None, connect=self._timeouts.connect, sock_read=self._timeouts.read
                 ),
             )
         return self._session
@@ -107,7 +104,7 @@ class HttpClient:
     def _broken(self, endpoint: Endpoint, error: Exception) -> ProviderError:
         where = f"{endpoint.name} at {endpoint.host}"
         if isinstance(error, TimeoutError):
-            text = f"provider {where} sent nothing for {self._read_timeout:g} seconds"
+            text = f"provider {where} sent nothing for {self._timeouts.read:g} seconds"
         else:
             text = f"the connection to provider {where} broke before the reply was complete"
         detail = endpoint.mask(f"{type(error).__name__}: {error}")

@@ -8,7 +8,7 @@ from turnwright.providers.api import Api, ApiProvider
 from turnwright.providers.chat_messages import ChatConversation, encode_request
 from turnwright.providers.chat_reply import ChatReply
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.transport import CONNECT_TIMEOUT, READ_TIMEOUT
+from turnwright.providers.transport import PATIENCE, Timeouts
 
 
 def chat_api(*, format_is_of_answers: bool) -> Api[ChatConversation]:
@@ -35,12 +35,11 @@ class OpenAIChat(ApiProvider[ChatConversation]):
         bearer_token: str | None = None,
         headers: Mapping[str, str] = {},
         name: str = "openai",
-        connect_timeout: float = CONNECT_TIMEOUT,
-        read_timeout: float = READ_TIMEOUT,
+        timeouts: Timeouts = PATIENCE,
     ) -> None:
         endpoint = Endpoint.at(base_url, name=name, token=bearer_token or api_key, headers=headers)
         api = chat_api(format_is_of_answers=_is_openais(endpoint))
-        super().__init__(endpoint, api, connect_timeout=connect_timeout, read_timeout=read_timeout)
+        super().__init__(endpoint, api, timeouts=timeouts)
 
 
 def _is_openais(endpoint: Endpoint) -> bool:

@@ -12,7 +12,7 @@ from turnwright.providers.responses_input import (
     source,
 )
 from turnwright.providers.responses_reply import ResponsesReply
-from turnwright.providers.transport import CONNECT_TIMEOUT, READ_TIMEOUT
+from turnwright.providers.transport import PATIENCE, Timeouts
 
 
 def responses_api(max_output_tokens: int | None, *, websockets: bool = False) -> Api[ResponsesConversation]:
@@ -51,9 +51,8 @@ class OpenAIResponses(ApiProvider[ResponsesConversation]):
         name: str = "openai",
         max_output_tokens: int | None = None,
         websockets: bool = False,
-        connect_timeout: float = CONNECT_TIMEOUT,
-        read_timeout: float = READ_TIMEOUT,
+        timeouts: Timeouts = PATIENCE,
     ) -> None:
         endpoint = Endpoint.at(base_url, name=name, token=bearer_token or api_key, headers=headers)
         api = responses_api(max_output_tokens, websockets=websockets)
-        super().__init__(endpoint, api, connect_timeout=connect_timeout, read_timeout=read_timeout)
+        super().__init__(endpoint, api, timeouts=timeouts)

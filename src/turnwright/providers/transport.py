@@ -10,11 +10,20 @@ import msgspec
 from turnwright import __version__
 from turnwright.providers.endpoint import Endpoint
 
-CONNECT_TIMEOUT = 10.0
 READ_TIMEOUT = 300.0
 """Seconds of silence after which an answer is given up."""
 
 LARGEST_ANSWER = 64 * 1024 * 1024
+
+
+class Timeouts(msgspec.Struct, frozen=True):
+    """How long a model server is waited for, in seconds: to connect, and for the next bytes of its answer."""
+
+    connect: float = 10.0
+    read: float = READ_TIMEOUT
+
+
+PATIENCE = Timeouts()
 
 
 class Response:
