@@ -1,6 +1,6 @@
 """What holds for each API alike: replies, calls, failures, keys, and the bytes of growing conversations."""
 
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 
 import anyio
@@ -29,6 +29,11 @@ ANSWER = Say(
     reasoning="Two files to see.",
 )
 
+SIGNS_OF_LIFE = {
+    "comments": b": still here\n\n",
+    "pings": b'event: ping\ndata: {"type": "ping"}\n\n',
+    "empty events": b'event: keepalive\ndata: {"type":"keepalive","sequence_number":3}\n\n',
+}
 FINISHES = (b'"finish_reason":"', b'"stop_reason":"', b'"response.completed"')
 
 
@@ -104,6 +109,20 @@ async def test_a_stream_that_stalls_ends(api: Spoken) -> None:
         error = await fail(api, server, Timeouts(read=0.2))
     assert (error.kind, error.retryable) == ("connection", True)
     assert "sent nothing for 0.2 seconds" in str(error)
+
+
+@pytest.mark.parametrize("kept_alive_by", SIGNS_OF_LIFE)
+@pytest.mark.parametrize("begun", [0, 4])
+async def test_a_stream_that_only_signs_of_life_keep_open_ends(
+    api: Spoken, kept_alive_by: str, begun: int
+) -> None:
+    """B04: comments and pings for ever, from the start or in the middle of an answer."""
+    pieces = chain(api.pieces(ANSWER)[:begun], repeat(SIGNS_OF_LIFE[kept_alive_by]))
+    kept_open = Send(pieces, headers={"content-type": "text/event-stream"})
+    async with api.serve([kept_open]) as server:
+        error = await fail(api, server, Timeouts(progress=0.2))
+    assert (error.kind, error.retryable) == ("connection", True)
+    assert str(error).endswith("sent nothing of a reply for 0.2 seconds")
 
 
 async def test_a_server_that_stays_silent_after_the_end_is_not_waited_for(api: Spoken) -> None:

@@ -10,12 +10,16 @@ from turnwright.protocol.wire import Json, loads
 from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.failures import call_id, refusal, stream_error
 from turnwright.providers.loose import an_object
+from turnwright.providers.paced import Paced
 from turnwright.providers.sse import EventParser, ServerSentEvent
-from turnwright.providers.transport import Response
+from turnwright.providers.transport import Response, Timeouts
 
 _LARGEST_REFUSAL = 64 * 1024
 _TRAILER_WAIT = 0.2
 """Seconds to wait for the end of a response whose reply is complete, so that its connection can be kept."""
+
+_SIGNS_OF_LIFE = ("ping", "keepalive")
+"""Types of events that say nothing: Anthropic's, and that of OpenAI's responses."""
 
 
 class ReplyBuilder(Protocol):
@@ -41,9 +45,11 @@ class ReplyBuilder(Protocol):
 class Answer:
     """A response of `endpoint` that is still to be read."""
 
-    def __init__(self, endpoint: Endpoint, response: Response) -> None:
+    def __init__(self, endpoint: Endpoint, response: Response, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
         self._response = response
+        self._timeouts = timeouts
+        self._pieces = response.pieces = Paced(response.pieces, timeouts.progress, self._stalled)
 
     async def require_success(self) -> None:
         """Raise the ProviderError that the server's refusal means, if it is one."""
@@ -77,7 +83,7 @@ class Answer:
             raise self._cut()
 
     async def _read_messages(self, builder: ReplyBuilder) -> None:
-        async for message in self._response.pieces:
+        async for message in self._pieces:
             self._feed(builder, self._decoded(message), message.decode(errors="replace"))
             if builder.closed:
                 return
@@ -87,7 +93,7 @@ class Answer:
         parser = EventParser()
         done = False
         try:
-            async for chunk in self._response.pieces:
+            async for chunk in self._pieces:
                 done = self._take(builder, parser.feed(chunk))
                 if done:
                     break
@@ -123,6 +129,8 @@ class Answer:
         if failed := _failure_in(answer):
             raise stream_error(self._endpoint, failed, self._response.headers, raw)
         builder.feed(answer)
+        if an_object(answer).get("type") not in _SIGNS_OF_LIFE:
+            self._pieces.advance()
 
     def _decoded(self, body: bytes | str) -> Json:
         try:
@@ -138,6 +146,9 @@ class Answer:
             retryable=True,
             provider_call_id=call_id(self._response.headers),
         )
+
+    def _stalled(self) -> ProviderError:
+        return self._failure(f"sent nothing of a reply for {self._timeouts.progress:g} seconds", broken=True)
 
     def _failure(self, what: str, *, broken: bool = False, detail: str | None = None) -> ProviderError:
         endpoint = self._endpoint

@@ -40,6 +40,7 @@ class ApiProvider(Generic[C]):
     def __init__(self, endpoint: Endpoint, api: Api[C], *, timeouts: Timeouts = PATIENCE) -> None:
         self._endpoint = endpoint
         self._api = api
+        self._timeouts = timeouts
         self._http = HttpClient(timeouts)
         self._conversations = Conversations(api.begin)
 
@@ -49,7 +50,7 @@ class ApiProvider(Generic[C]):
         conversation = self._conversations.of(request)
         builder = api.builder(request, progress if request.stream else None)
         async with self._sent(endpoint, request, conversation, progress.sent) as response:
-            answer = Answer(endpoint, response)
+            answer = Answer(endpoint, response, self._timeouts)
             await answer.require_success()
             await answer.read_into(builder)
             return builder.reply(taken=conversation.call_ids, provider_call_id=call_id(response.headers))
@@ -58,7 +59,7 @@ class ApiProvider(Generic[C]):
         """The models on offer, in the server's order. Raises ProviderError."""
         endpoint, transport = self._endpoint_for(route), route.carrier or self._http
         async with transport.request(endpoint, "GET", self._api.models_path) as response:
-            answer = Answer(endpoint, response)
+            answer = Answer(endpoint, response, self._timeouts)
             await answer.require_success()
             return model_list(await answer.json())
 

@@ -17,10 +17,15 @@ LARGEST_ANSWER = 64 * 1024 * 1024
 
 
 class Timeouts(msgspec.Struct, frozen=True):
-    """How long a model server is waited for, in seconds: to connect, and for the next bytes of its answer."""
+    """How long a model server is waited for, in seconds.
+
+    To connect; for the next bytes of its answer; for the next part of the reply, whatever else comes, as
+    comments and pings keep a connection open. Models may think for many minutes meanwhile.
+    """
 
     connect: float = 10.0
     read: float = READ_TIMEOUT
+    progress: float = 1800.0
 
 
 PATIENCE = Timeouts()

@@ -1,6 +1,6 @@
 """The answers that a model server under test gives: proper replies, and every way to fail."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -31,9 +31,12 @@ class Say:
 
 @dataclass(frozen=True)
 class Send:
-    """Bytes sent as they are, each of `pieces` by itself; then the end, silence for ever, or a cut."""
+    """Bytes sent as they are, each of `pieces` by itself; then the end, silence for ever, or a cut.
 
-    pieces: Sequence[bytes] = ()
+    Pieces that are no sequence, and may never end, do for one request.
+    """
+
+    pieces: Iterable[bytes] = ()
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "text/event-stream"})
     then: Literal["end", "stall", "cut"] = "end"
