@@ -204,6 +204,22 @@ async def test_what_is_piped_in_is_part_of_the_prompt(
     assert last_message(server)["content"].split("</current_datetime>")[1].strip() == expected
 
 
+async def test_a_session_whose_log_was_emptied_is_told_of_and_how_to_remove_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "copilot-home" / "session-state" / "gone" / "events.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"")
+    async with ChatServer([]) as server:
+        done = await turnwright("-p", "hi", "--resume", "gone", cwd=folder, server=server)
+    remove = "turnwright sessions delete gone"
+    why = f"Session not found: gone: there is a log of it, but it is empty. To remove it: {remove}"
+    assert done == (1, "", f"turnwright: {why}\n")
+    assert (log.read_bytes(), [*log.parent.iterdir()]) == (b"", [log])
+    assert (await turnwright(*remove.split()[1:], cwd=folder)).status == 0
+    assert not log.parent.exists()
+
+
 async def test_resume_and_continue_go_on_with_the_conversation(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

@@ -33,6 +33,7 @@ from turnwright.protocol.events.session import SessionStart
 from turnwright.protocol.identity import Identity
 from turnwright.protocol.options import Durability, SessionOptions
 from turnwright.store.base import EventLog, EventStore, check_session_id
+from turnwright.store.begun import check_begun
 from turnwright.store.entry import Entry
 from turnwright.tools.base import Tool
 
@@ -170,9 +171,9 @@ class Runtime:
             return session
         journal = self._journal(self.store.open(session_id))
         try:
+            journal.log.hold()
+            check_begun(journal.log, session_id)  # while nothing was mended
             with journal.writing():
-                if not journal.state.events:  # a crash came before its first
-                    raise SessionNotFound(f"Session not found: {session_id}")
                 session = self._load(session_id, options, journal, client, origin="resume")
                 session.identity = identity
                 announce_resume(session, options, was_active=False, live=False)

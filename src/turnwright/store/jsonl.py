@@ -8,13 +8,13 @@ from pathlib import Path
 
 from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, StoreError
 from turnwright.store.base import EventLog, check_session_id
+from turnwright.store.begun import holds_an_event
 from turnwright.store.disk import Disk
 from turnwright.store.entry import Entry
 from turnwright.store.folders import Folders
 from turnwright.store.index import Row, SessionIndex
 from turnwright.store.jsonl_log import LOG_NAME, JsonlLog, lines_of
 from turnwright.store.load import load_state
-from turnwright.store.salvage import events_of
 from turnwright.store.state import State
 
 __all__ = ["LOG_NAME", "JsonlLog", "JsonlStore"]
@@ -57,9 +57,9 @@ class JsonlStore:
         """
         log = self.open(session_id)
         try:
-            if not _holds_an_event(log):
+            if not holds_an_event(log):
                 log.hold()
-                if not _holds_an_event(log):
+                if not holds_an_event(log):
                     return log
         except SessionInUse:
             log.close()
@@ -147,10 +147,6 @@ class JsonlStore:
             log.warning("can't read the log of session %s: %s", session_id, error.strerror)
             return None
         return Row(Entry.of(session_id, state), status.st_size, status.st_mtime_ns)
-
-
-def _holds_an_event(log: JsonlLog) -> bool:
-    return next(events_of(log.read()), None) is not None
 
 
 def _holds(row: Row, status: os.stat_result) -> bool:
