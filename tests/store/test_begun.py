@@ -28,7 +28,7 @@ def store_with(home: Path, data: bytes) -> JsonlStore:
     ("data", "what"),
     [
         (BEGINNINGS[0], "it is empty"),
-        (BEGINNINGS[1], "none of its 38 bytes is of an event"),
+        (BEGINNINGS[1], "none of its 37 bytes is of an event"),
         (b"what\nis this?\n", "none of its 14 bytes is of an event"),
     ],
 )
