@@ -50,9 +50,13 @@ def test_a_kind_that_models_do_not_take_becomes_one_that_they_do(kind: str) -> N
 
 
 def test_what_a_model_takes_may_be_less() -> None:
-    listed = {"limits": {"vision": {"supported_media_types": ["image/jpeg"], "max_prompt_image_size": 5000}}}
-    limits = LIMITS.narrowed(listed)
-    assert limits == PictureLimits(("image/jpeg",), 5000, 200)
+    vision = {
+        "supported_media_types": ["image/jpeg"],
+        "max_prompt_image_size": 5000,
+        "max_prompt_images": 3,
+    }
+    limits = LIMITS.narrowed({"limits": {"vision": vision}})
+    assert limits == PictureLimits(("image/jpeg",), 5000, 200, 3)
     made = fit(picture(), limits)
     assert (made.mime_type, opened(made).size) == ("image/jpeg", (40, 30))
 

@@ -1,6 +1,7 @@
 """What holds for each API alike: replies, calls, failures, keys, and the bytes of growing conversations."""
 
-from itertools import chain, pairwise, repeat
+import re
+from itertools import chain, pairwise, repeat, takewhile
 from pathlib import Path
 
 import anyio
@@ -192,6 +193,38 @@ async def test_each_turn_begins_with_the_very_bytes_of_the_turn_before(api: Spok
     assert server.violations == []
     for before, after in zip(server.bodies, server.bodies[1:], strict=False):
         assert after.startswith(before.removesuffix(tail(api)))
+
+
+async def test_the_oldest_pictures_give_way_in_blocks_and_requests_in_between_begin_alike(
+    api: Spoken,
+) -> None:
+    """Each turn brings two pictures, one of the user and one of a tool, and the model takes eight."""
+    messages: list[Message] = []
+    async with api.serve(lambda body: Say("seen")) as server:
+        provider = api.provider(server)
+        for n in range(12):
+            messages += [
+                User(f"look {n}", (Image("image/png", f"user{n:04}", f"{n}.png"),)),
+                Assistant("", (ToolCall(f"c{n}", "view", "{}"),)),
+                ToolOutput(f"c{n}", "drawn", (Image("image/png", f"tool{n:04}"),)),
+            ]
+            await provider.respond(request(messages, most_pictures=8), Heard())
+            messages.append(Assistant("seen"))
+        await respond(api, server, request(messages[:-1], most_pictures=8))
+        await provider.aclose()
+    assert server.violations == []
+    *bodies, rebuilt = server.bodies
+    assert rebuilt == bodies[-1]
+    pictures = [re.findall(rb"(?:user|tool)\d{4}", body) for body in bodies]
+    assert [len(shown) for shown in pictures] == [2, 4, 6, 8, 6, 8, 6, 8, 6, 8, 6, 8]
+    newest = [f"{kind}{n:04}".encode() for n in range(8, 12) for kind in ("user", "tool")]
+    assert pictures[-1] == newest
+    begins_alike: list[bool] = []
+    for before, after in pairwise(bodies):
+        begins_alike.append(after.startswith(before.removesuffix(tail(api))))
+        same = len([*takewhile(bool, map(int.__eq__, before, after))])
+        assert before[:same].count(b"is left out") == before.count(b"is left out")
+    assert begins_alike == [True, True, *[True, False] * 4, True]
 
 
 async def test_a_conversation_that_is_rebuilt_has_the_same_bytes(api: Spoken) -> None:

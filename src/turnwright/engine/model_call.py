@@ -105,6 +105,7 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
             route=route,
             reasoning_effort=s.reasoning_effort,
             vision=s.endpoint.vision,
+            most_pictures=s.endpoint.pictures.most_in_request,
             documents=s.endpoint.documents,
             citations=bool(s.options.enable_citations),
             answer_schema=form.schema if form and form.by_endpoint else None,

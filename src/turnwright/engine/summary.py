@@ -45,6 +45,7 @@ async def ask(
             epoch=epoch,
             route=await s.route(agent=agent, interaction=interaction),
             vision=s.endpoint.vision,
+            most_pictures=s.endpoint.pictures.most_in_request,
             documents=s.endpoint.documents,
         )
         reply = await s.endpoint.provider.respond(request, sent)

@@ -18,7 +18,8 @@ class ModelRequest(msgspec.Struct, frozen=True):
     `messages` is append-only: while `epoch` and `conversation` are as before, it starts with the very
     messages of the last request, so a provider may keep what it encoded. `conversation` identifies the
     session or sub-agent. `route` says with which headers and by whom it is sent. Without `vision` pictures
-    are left out; without `documents` those are named and not shown. `citations` asks for the places in
+    are left out; beyond `most_pictures` the oldest are, for a word; without `documents` those are named and
+    not shown. `citations` asks for the places in
     documents that an answer rests on, where the API has that. An answer, which is any reply without calls,
     should fit `answer_schema`; with `answer_only` there should be no calls. Both are wishes: servers differ.
     """
@@ -33,6 +34,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
     route: Route = DIRECT
     reasoning_effort: str | None = None
     vision: bool = True
+    most_pictures: int | None = None
     documents: bool = False
     citations: bool = False
     answer_schema: Mapping[str, Any] | None = None

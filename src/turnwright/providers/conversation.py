@@ -5,8 +5,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from turnwright.protocol.messages import Document, Message
+from turnwright.protocol.messages import Assistant, Document, Message
 from turnwright.providers.base import ModelRequest
+from turnwright.providers.shown_pictures import Tally, without_first
 
 UNNAMED = "document.pdf"
 """What a document without a name is called where the API wants one."""
@@ -24,25 +25,35 @@ class Conversation(ABC):
         self._model = request.model
         self._vision = request.vision
         self._documents = request.documents
+        self._most_pictures = request.most_pictures if request.vision else None
+        self._pictures = Tally()
         self._fixed = _fixed(request)
         self._count = 0
         self._last: Message | None = None
 
     def precedes(self, request: ModelRequest) -> bool:
-        """Whether the request's messages begin with what is encoded here."""
+        """Whether the request's messages begin with what is encoded here, and can be shown so."""
         count = self._count
         return (
             _fixed(request) == self._fixed
             and len(request.messages) >= count
             and (count == 0 or request.messages[count - 1] == self._last)
+            and self._with(request.messages[count:]).hidden == self._pictures.hidden
         )
 
     def extend(self, messages: Sequence[Message]) -> None:
         """Encode what comes after the messages that are here already."""
-        for message in messages[self._count :]:
-            self._encode(message)
+        new = messages[self._count :]
+        shown_before, self._pictures = self._pictures.total, self._with(new)
+        to_hide = self._pictures.hidden - shown_before
+        for message in new:
+            self._encode(without_first(message, to_hide, self._most_pictures))
             self._last = message
+            to_hide -= 0 if isinstance(message, Assistant) else len(message.images)
         self._count = len(messages)
+
+    def _with(self, messages: Sequence[Message]) -> Tally:
+        return self._pictures.after(messages, self._most_pictures)
 
     @abstractmethod
     def _encode(self, message: Message) -> None:
@@ -93,5 +104,5 @@ def unshown(document: Document) -> str:
 
 def _fixed(request: ModelRequest) -> tuple[object, ...]:
     """What must stay the same for the messages encoded so far to stay as they are."""
-    shown = (request.vision, request.documents, request.citations)
+    shown = (request.vision, request.documents, request.citations, request.most_pictures)
     return request.epoch, request.model, request.system, *shown

@@ -16,13 +16,14 @@ LARGEST_DOCUMENT = 20 * 1024 * 1024
 class PictureLimits(msgspec.Struct, frozen=True):
     """What a picture must be to be sent; by default what every API takes, so that models can be switched.
 
-    The strictest is Anthropic: 5 MB in base64, and 2000 pixels a side where a request holds many. OpenAI
-    itself makes pictures smaller beyond 2048.
+    The strictest is Anthropic: 5 MB in base64, 2000 pixels a side where a request holds many, and 100 in a
+    request. OpenAI itself makes pictures smaller beyond 2048.
     """
 
     media_types: tuple[str, ...] = ("image/png", "image/jpeg", "image/gif", "image/webp")
     most_bytes: int = 3_750_000
     longest_side: int = 2000
+    most_in_request: int = 100
 
     def narrowed(self, capabilities: Json) -> "PictureLimits":
         """These limits, or those that are stricter in a model's `capabilities`, as endpoints list them."""
@@ -33,6 +34,7 @@ class PictureLimits(msgspec.Struct, frozen=True):
             tuple(kind for kind in self.media_types if not kinds or kind in kinds) or self.media_types,
             min(self.most_bytes, a_count(listed.get("max_prompt_image_size")) or self.most_bytes),
             self.longest_side,
+            min(self.most_in_request, a_count(listed.get("max_prompt_images")) or self.most_in_request),
         )
 
 
