@@ -54,9 +54,20 @@ async def answered(transport: Transport, message: bytes) -> Json:
             "session.send",
             {"sessionId": "it", "prompt": "x", "mode": "now"},
             -32602,
-            "mode: Invalid enum value 'now'",
+            "mode: must be enqueue or immediate, not 'now'",
         ),
-        ("session.mode.set", {"sessionId": "it", "mode": "fast"}, -32602, "mode: Invalid enum value 'fast'"),
+        (
+            "session.mode.set",
+            {"sessionId": "it", "mode": "fast"},
+            -32602,
+            "mode: must be autopilot, interactive or plan, not 'fast'",
+        ),
+        (
+            "session.create",
+            {"provider": {"baseUrl": "http://x.example", "wireApi": "chat"}},
+            -32602,
+            "provider.wireApi: must be completions or responses, not 'chat'",
+        ),
         (
             "session.create",
             {"provider": {"baseUrl": 7}},

@@ -221,9 +221,17 @@ def test_a_workspaces_file_is_found_from_a_folder_below_up_to_the_root_of_the_ch
     ("text", "complaint"),
     [
         ("model = ", "is not TOML"),
-        ("modle = 'x'", "Object contains unknown field `modle`"),
-        ("mode = 'fast'", "mode: Invalid enum value 'fast'"),
+        ("modle = 'x'", ": there is no field `modle`; there are: mode, model, models, reasoning_effort, "),
+        ("mode = 'fast'", ": mode: must be autopilot, interactive or plan, not 'fast'"),
         ("[endpoints.a]\nbase_url = 3", ": endpoints.a: base_url: Expected `str`, got `int`"),
+        (
+            "[endpoints.a]\nbase_url = 'x'\ntype = 'open'",
+            ": endpoints.a: type: must be anthropic, azure or openai, not 'open'",
+        ),
+        (
+            "[models.a]\ncontext = 1000",
+            ": models.a: there is no field `context`; there are: long_context, context_window, ",
+        ),
         ("[endpoints.a]\ntype = 'openai'", ": endpoints.a: Object missing required field `base_url`"),
         ("[endpoints.'my own']\nbase_url = 3", ': endpoints."my own": base_url: Expected `str`, got `int`'),
         ("endpoints = ['a']", ": endpoints: Expected `object`, got `array`"),

@@ -297,8 +297,10 @@ async def test_ping_comes_back(tmp_path: Path) -> None:
 
 async def test_wrong_options_are_refused_by_name(tmp_path: Path) -> None:
     async with in_process(Scripted(), tmp_path) as client:
-        with pytest.raises(InvalidParams, match="there is no hook pre_tool"):
+        with pytest.raises(InvalidParams, match="hooks: there is no field `pre_tool`; there are: pre_"):
             await client.create_session(hooks={"pre_tool": None})  # pyright: ignore[reportArgumentType]
+        with pytest.raises(InvalidParams, match="options: there is no field `modl`; there are: model, "):
+            await client.create_session(modl="big")  # pyright: ignore[reportCallIssue]
         async with await client.create_session(session_id="one"):
             with pytest.raises(InvalidParams, match="session_id: one is open already"):
                 await client.create_session(session_id="one")

@@ -91,11 +91,14 @@ def test_a_tool_is_still_the_function_that_it_was() -> None:
         ),
         (
             {"pattern": "a", "kinds": ["pipe"]},
-            failed("The arguments of search are wrong: kinds[0]: Invalid enum value 'pipe'"),
+            failed("The arguments of search are wrong: kinds[0]: must be file or folder, not 'pipe'"),
         ),
         (
             {"pattern": "a", "patern": "b"},
-            failed("The arguments of search are wrong: Object contains unknown field `patern`"),
+            failed(
+                "The arguments of search are wrong: "
+                "there is no field `patern`; there are: pattern, limit, kinds, within"
+            ),
         ),
     ],
 )

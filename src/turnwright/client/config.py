@@ -1,6 +1,6 @@
 """What an app sets for a session, and how that goes over the wire."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
@@ -11,6 +11,7 @@ from turnwright.client.subscriptions import EventHandler
 from turnwright.client.tool import AppTool
 from turnwright.errors import InvalidParams
 from turnwright.protocol.events.session import Mode
+from turnwright.protocol.explanation import no_field
 from turnwright.protocol.options import (
     AutopilotLimits,
     CustomAgent,
@@ -82,18 +83,24 @@ _LISTS = ("available_tools", "excluded_tools", "allow_tools", "deny_tools", "cus
 
 
 def handlers(config: SessionConfig) -> Handlers:
-    """The app's functions. Raises InvalidParams when a name is given twice or unknown."""
+    """The app's functions. Raises InvalidParams when a name is given twice, or there is no such option."""
+    _check_names("options", config, SessionConfig)
     tools: dict[str, AppTool[..., Any]] = {}
     for tool in config.get("tools", ()):
         if tool.spec.name in tools:
             raise InvalidParams(f"tools: two of them are named {tool.spec.name}")
         tools[tool.spec.name] = tool
     hooks = config.get("hooks") or Hooks()
-    if unknown := set(hooks) - set(Hooks.__annotations__):
-        raise InvalidParams(f"hooks: there is no hook {', '.join(sorted(unknown))}")
+    _check_names("hooks", hooks, Hooks)
     return Handlers(
         tools, config.get("on_permission"), config.get("on_user_input"), config.get("on_exit_plan"), hooks
     )
+
+
+def _check_names(where: str, given: Iterable[str], kind: type[Any]) -> None:
+    for name in given:
+        if name not in kind.__annotations__:
+            raise InvalidParams(f"{where}: {no_field(name, kind.__annotations__)}")
 
 
 def options(config: SessionConfig, session_id: str) -> SessionOptions:

@@ -11,7 +11,7 @@ from turnwright.client import docstring
 from turnwright.client.handlers import Invocation
 from turnwright.client.json_schema import Schema, is_model, schema_of, validated
 from turnwright.errors import InvalidParams
-from turnwright.protocol import wire
+from turnwright.protocol.explanation import explain
 
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -48,7 +48,7 @@ class Signature:
         try:
             found = msgspec.convert(arguments, self._kind, dec_hook=validated)
         except msgspec.ValidationError as error:
-            raise InvalidParams(wire.explain(error)) from error
+            raise InvalidParams(explain(error, self._kind)) from error
         if self._whole is not None:
             given = {self._whole: found}
         else:

@@ -8,6 +8,7 @@ import msgspec
 from turnwright.client.json_schema import Schema, schema_of, validated
 from turnwright.errors import SessionFailed
 from turnwright.protocol import wire
+from turnwright.protocol.explanation import explain
 
 
 def schema_for(wanted: object) -> Schema:
@@ -24,4 +25,4 @@ def read(content: str, wanted: object) -> Any:
     try:
         return msgspec.convert(wire.loads(content), kind, dec_hook=validated)
     except msgspec.ValidationError as error:
-        raise SessionFailed("response_schema", f"The answer can't be used: {wire.explain(error)}") from error
+        raise SessionFailed("response_schema", f"The answer can't be used: {explain(error, kind)}") from error

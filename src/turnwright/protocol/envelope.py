@@ -7,6 +7,7 @@ import msgspec
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.events import EVENTS, Data
+from turnwright.protocol.explanation import explain
 
 TURN_START = "assistant.turn_start"
 
@@ -93,7 +94,7 @@ def parse(line: bytes) -> Event:
         except msgspec.DecodeError:
             found = _decoder.decode(wire.whole(line))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidParams(wire.explain(error)) from error
+        raise InvalidParams(explain(error)) from error
     return Event(
         found.type,
         found.id,
@@ -116,7 +117,7 @@ def parse_lines(block: bytes) -> list[Logged]:
             block.decode()
         found = _decoder.decode_lines(block)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidParams(wire.explain(error)) from error
+        raise InvalidParams(explain(error)) from error
     if len(found) != _count_lines(block):
         raise InvalidParams("two events stand on one line, or one on two")
     return found

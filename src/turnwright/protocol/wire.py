@@ -1,4 +1,4 @@
-"""The one place that touches msgspec's JSON: encoding, decoding and clear errors."""
+"""The one place that touches msgspec's JSON: encoding and decoding."""
 
 import os
 import random
@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from turnwright.errors import InvalidParams
+from turnwright.protocol.explanation import explain
 
 T = TypeVar("T")
 
@@ -80,7 +81,7 @@ def decode(data: bytes | bytearray | memoryview | Raw, kind: type[T]) -> T:
         except msgspec.DecodeError:
             return decoder.decode(whole(data))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InvalidParams(explain(error)) from error
+        raise InvalidParams(explain(error, kind)) from error
     except RecursionError:
         raise InvalidParams("nested too deeply") from None
 
@@ -108,21 +109,12 @@ def convert(value: Json, kind: type[T], *, strict: bool = True) -> T:
     try:
         return msgspec.convert(value, kind, strict=strict)
     except msgspec.MsgspecError as error:
-        raise InvalidParams(explain(error)) from error
+        raise InvalidParams(explain(error, kind)) from error
 
 
 def builtins(value: object) -> Json:
     """Turn a struct into plain JSON objects, with wire names."""
     return msgspec.to_builtins(value, str_keys=True)
-
-
-def explain(error: Exception) -> str:
-    """Say what is wrong in one sentence, with the path of the field where there is one."""
-    text = str(error)
-    reason, found, path = text.partition(" - at `$")
-    if not found:
-        return text
-    return f"{path.rstrip('`').lstrip('.') or 'params'}: {reason}"
 
 
 chance = random.Random()
