@@ -1,6 +1,7 @@
 """Pictures made fit for a model, with Pillow and without."""
 
 import io
+import random
 import struct
 import sys
 
@@ -14,6 +15,19 @@ from turnwright.protocol.media import media_type, pixels
 from turnwright.providers.media_limits import PictureLimits
 
 LIMITS = PictureLimits(most_bytes=60_000, longest_side=200)
+GREY = Image.effect_noise((120, 80), 100)
+FORMS = {
+    "PNG": lambda: encoded(GREY, "PNG"),
+    "PNG with a palette": lambda: encoded(GREY.convert("P"), "PNG", transparency=0),
+    "JPEG": lambda: encoded(GREY.convert("RGB"), "JPEG"),
+    "progressive JPEG": lambda: encoded(GREY, "JPEG", progressive=True),
+    "JPEG with restarts": lambda: encoded(GREY.convert("CMYK"), "JPEG", restart_marker_rows=1),
+    "photo": lambda: picture("JPEG", orientation=6),
+    "GIF": lambda: encoded(GREY, "GIF"),
+    "moving GIF": moving,
+    "WebP": lambda: encoded(GREY.convert("RGB"), "WEBP"),
+    "lossless WebP": lambda: encoded(GREY.convert("RGBA"), "WEBP", lossless=True),
+}
 KINDS = ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF"]
 
 
@@ -107,6 +121,48 @@ def test_a_picture_cut_short_is_refused_or_whole_never_a_crash(kind: str) -> Non
                 "it is no picture of a known kind",
                 "it is damaged, or of a kind that can't be read",
             )
+
+
+def damaged(data: bytes, seed: int) -> bytes:
+    """The picture with some bytes changed, most of them near its start, and sometimes cut short."""
+    chance = random.Random(seed)
+    made = bytearray(data[: chance.choice([len(data), chance.randrange(12, len(data))])])
+    for _ in range(chance.choice([0, 1, 3, 20])):
+        made[chance.randrange(min(len(made), chance.choice([40, 200, len(made)])))] = chance.randrange(256)
+    return bytes(made)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:PIL")
+@pytest.mark.parametrize("kind", [*KINDS, "moving"])
+def test_whatever_is_damaged_is_refused_or_can_be_sent_never_a_crash(kind: str) -> None:
+    data = moving() if kind == "moving" else picture(kind)
+    for seed in range(300):
+        try:
+            opened(fit(damaged(data, seed), LIMITS))
+        except (InvalidParams, TooLarge) as error:
+            assert str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_without_pillow_a_picture_that_lacks_its_end_is_refused_and_a_whole_one_is_not(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = FORMS[form]()
+    kind = media_type(data)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert fit(data, PictureLimits()) == Picture(str(kind), data)
+    assert fit(data + b"\0\0", PictureLimits()).mime_type == kind
+    for end in [*range(40, len(data), max(1, len(data) // 100)), len(data) - 1]:
+        with pytest.raises(InvalidParams, match="it is damaged"):
+            fit(data[:end], PictureLimits())
+
+
+def test_without_pillow_a_wrong_checksum_of_a_png_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = bytearray(picture("PNG"))
+    data[data.index(b"IDAT") + 8] ^= 0xFF
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(InvalidParams, match="it is damaged"):
+        fit(bytes(data), LIMITS)
 
 
 def test_what_is_no_picture_is_refused() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from turnwright.engine.picture_structure import is_whole
 from turnwright.errors import InvalidParams, TooLarge
 from turnwright.protocol.media import HEAD, media_type, pixels
 from turnwright.providers.media_limits import PictureLimits
@@ -25,6 +26,12 @@ QUALITY = 85
 """Of JPEG, where the picture must be encoded anew: no difference that a model would see."""
 
 INSTALL = "pip install 'turnwright[images]'"
+
+_RAISED_BY_DECODERS = (
+    *(OSError, ValueError, SyntaxError, EOFError, struct.error),
+    *(ArithmeticError, LookupError, TypeError, RuntimeError),
+)
+"""What damage runs into within Pillow: a file that lacks a part is an IndexError or a TypeError there."""
 
 _DAMAGED = "it is damaged, or of a kind that can't be read"
 _ORIENTATION = 0x0112
@@ -57,6 +64,8 @@ def fit(data: bytes, limits: PictureLimits) -> Picture:
     try:
         return _remade(kind, data, limits)
     except ImportError:
+        if not is_whole(kind, data):
+            raise InvalidParams(_DAMAGED) from None
         if fault is None:
             return Picture(kind, data)
         raise type(fault)(f"{fault}; {INSTALL} lets it be made fit") from None
@@ -84,19 +93,9 @@ def _refuse_odd(width: int, height: int) -> None:
 
 def _remade(kind: str, data: bytes, limits: PictureLimits) -> Picture:
     """Decode and encode it as far as that is needed. Raises ImportError without Pillow."""
-    from PIL import Image, ImageOps, UnidentifiedImageError
+    from PIL import Image, ImageOps
 
-    damaged = (
-        OSError,
-        ValueError,
-        SyntaxError,
-        EOFError,
-        OverflowError,
-        struct.error,
-        UnidentifiedImageError,
-        Image.DecompressionBombError,
-        Image.DecompressionBombWarning,
-    )
+    damaged = (*_RAISED_BY_DECODERS, Image.DecompressionBombError, Image.DecompressionBombWarning)
     try:
         with Image.open(io.BytesIO(data)) as opened:
             _refuse_odd(opened.width, opened.height)
