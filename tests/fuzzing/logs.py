@@ -53,7 +53,7 @@ def _load(data: bytes) -> None:
     again = CutLog(_joined(log.lines))
     damage = load(again).damage
     require(damage is None and again.lines == log.lines, "a log that was mended is damaged")
-    load_state(data.split(b"\n"))
+    load_state([[line + b"\n" for line in data.split(b"\n")]])
 
 
 def _repair(data: bytes) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any
 
@@ -60,8 +60,11 @@ def loaded(lines: Iterable[bytes]) -> dict[str, Any]:
         log.append(line)
     found, found_as_long = load(log), load(log, decoded_whole=-1)
     assert found.damage is found_as_long.damage is None
-    assert vars(load_state(log.read())).keys() == vars(found.state).keys()
     told = as_told(found.state, found.history)
+    [whole] = log.pieces()
+    for size in (1, 2, 5):
+        pieces = [whole[start : start + size] for start in range(0, len(whole), size)]
+        assert as_told(load_state(pieces), found.history) == told
     assert as_told(found_as_long.state, found_as_long.history) == told
     return told
 
@@ -157,10 +160,8 @@ def test_events_that_name_no_parent_or_a_wrong_one_are_applied_all_the_same() ->
     assert loaded(event.encoded for event in events) == applied(events)
 
 
-def test_each_event_of_a_log_that_is_not_long_is_decoded_once() -> None:
-    events = list(LongLog(output=300).events(3000))
-    log = MemoryLog()
-    log.rewrite(event.encoded for event in events)
+def decodings(work: Callable[[], object]) -> Counter[str]:
+    """How often each way of decoding JSON is called."""
     calls: Counter[str] = Counter()
 
     def see(frame: FrameType, happened: str, value: Any) -> None:
@@ -169,8 +170,34 @@ def test_each_event_of_a_log_that_is_not_long_is_decoded_once() -> None:
 
     sys.setprofile(see)
     try:
-        load(log)
+        work()
     finally:
         sys.setprofile(None)
+    return calls
+
+
+def test_each_event_of_a_log_that_is_not_long_is_decoded_once() -> None:
+    events = list(LongLog(output=300).events(3000))
+    log = MemoryLog()
+    log.rewrite(event.encoded for event in events)
     passed_over = sum(event.type == "tool.execution_start" for event in events)
-    assert calls == {"decode_lines": 1, "decode": len(events) - passed_over}
+    assert decodings(lambda: load(log)) == {"decode_lines": 1, "decode": len(events) - passed_over}
+
+
+def test_of_a_long_log_what_its_summaries_stand_for_is_decoded_only_where_the_state_needs_it() -> None:
+    events = list(LongLog(output=300, turns_of_a_summary=70).events(3000))
+    log = MemoryLog()
+    log.rewrite(event.encoded for event in events)
+    last_summary = max(
+        place for place, event in enumerate(events) if isinstance(event.data, CompactionComplete)
+    )
+    rare = sum(
+        event.type in ("session.start", "user.message", "session.compaction_complete") for event in events
+    )
+    shown = sum(
+        event.type in ("system.message", "user.message", "assistant.message", "tool.execution_complete")
+        for event in events[last_summary:]
+    )
+    found = decodings(lambda: load(log, decoded_whole=-1))
+    assert found["decode_lines"] == 3  # replies, results that edited files, model calls
+    assert found["decode"] < 2 * (rare + shown) + 10 < len(events) / 2

@@ -9,7 +9,7 @@ from turnwright.engine.lifecycle.summary import SessionMetadata, listed
 from turnwright.errors import InvalidParams, SessionNotFound, StoreError
 from turnwright.protocol.envelope import Event, parse
 from turnwright.store.jsonl import LOG_NAME, JsonlStore
-from turnwright.store.jsonl_log import lines_of
+from turnwright.store.jsonl_log import pieces_of
 from turnwright.store.load import load_state
 from turnwright.store.state import State
 
@@ -33,7 +33,7 @@ class Archive:
     def state(self, session_id: str) -> State:
         """A session's state. Raises SessionNotFound or StoreError."""
         with _reading(session_id):
-            return load_state(lines_of(self.store.folder(session_id) / LOG_NAME))
+            return load_state(pieces_of(self.store.folder(session_id) / LOG_NAME))
 
     def events(self, session_id: str) -> Iterator[Event]:
         """A session's events, oldest first; what is no event is passed over. Raises SessionNotFound or

@@ -72,8 +72,12 @@ class EventLog(Protocol):
         """Yield the lines from a byte on, which has to be a line's first, oldest first, without newlines."""
         ...
 
+    def pieces(self) -> Iterator[list[bytes]]:
+        """Yield the whole log, many lines at once, with their newlines: it is quicker."""
+        ...
+
     def blocks(self) -> Iterator[bytes]:
-        """Yield the whole log in pieces of many lines, with their newlines: it is quicker."""
+        """Yield the same, with many lines in one piece of bytes."""
         ...
 
     def verify(self, start: int = 0) -> Altered | None:

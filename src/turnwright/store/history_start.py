@@ -2,53 +2,19 @@
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, Generic, NamedTuple, TypeVar
-
-import msgspec
+from typing import NamedTuple
 
 from turnwright.protocol.events.compaction import CompactionComplete, ContextCleared
-from turnwright.protocol.events.conversation import AssistantMessage
-from turnwright.protocol.events.tools import ToolComplete
 from turnwright.protocol.messages import Message
 from turnwright.store.base import EventLog
 from turnwright.store.heads import head, head_of
 from turnwright.store.history import History, is_seed, summary_message
 from turnwright.store.kinds import MATTER_TO_NO_FOLD, MATTER_TO_THE_STATE_ALONE
+from turnwright.store.lines import SAID, said
 from turnwright.store.salvage import event_of
-
-D = TypeVar("D")
 
 UNSAID = frozenset(map(head, MATTER_TO_NO_FOLD | MATTER_TO_THE_STATE_ALONE))
 """How the lines begin of which a log has many, and the history nothing."""
-
-
-class _Line(msgspec.Struct, Generic[D], rename="camel"):
-    data: D
-    agent_id: str | None = None
-
-
-SAID: dict[bytes, msgspec.json.Decoder[_Line[Any]]] = {
-    head("assistant.message"): msgspec.json.Decoder(_Line[AssistantMessage]),
-    head("tool.execution_complete"): msgspec.json.Decoder(_Line[ToolComplete]),
-}
-"""What decodes the lines that the history has most of, at once and not the envelope first."""
-
-
-def _said(line: bytes, decoder: msgspec.json.Decoder[_Line[Any]] | None) -> _Line[Any] | None:
-    if decoder is None or not (line.isascii() or _is_utf8(line)):
-        return None
-    try:
-        return decoder.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class _Span(NamedTuple):
@@ -105,11 +71,11 @@ class HistoryStart:
             beginning = head_of(line)
             if beginning in UNSAID:
                 continue
-            said = _said(line, SAID.get(beginning)) or event_of(line)
-            if said is None:
+            found = said(line, SAID.get(beginning)) or event_of(line)
+            if found is None:
                 return None
-            if said.agent_id is None and not isinstance(said.data, CompactionComplete):
-                history.take(said.data)
+            if found.agent_id is None and not isinstance(found.data, CompactionComplete):
+                history.take(found.data)
         if self._summaries or self._removed:
             history.messages[: self._removed] = self._summaries
             history.size = history.length(history.messages)

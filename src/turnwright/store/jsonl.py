@@ -13,7 +13,7 @@ from turnwright.store.disk import Disk
 from turnwright.store.entry import Entry
 from turnwright.store.folders import Folders
 from turnwright.store.index import Row, SessionIndex
-from turnwright.store.jsonl_log import LOG_NAME, JsonlLog, lines_of
+from turnwright.store.jsonl_log import LOG_NAME, JsonlLog, pieces_of
 from turnwright.store.load import load_state
 from turnwright.store.state import State
 
@@ -142,7 +142,7 @@ class JsonlStore:
     def _read(self, session_id: str, status: os.stat_result) -> Row | None:
         """A row from the log itself, which may grow meanwhile: then it doesn't hold for long."""
         try:
-            state = load_state(lines_of(self.folder(session_id) / LOG_NAME))
+            state = load_state(pieces_of(self.folder(session_id) / LOG_NAME))
         except OSError as error:
             log.warning("can't read the log of session %s: %s", session_id, error.strerror)
             return None

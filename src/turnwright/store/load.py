@@ -1,7 +1,7 @@
 """Folding a whole log, however big."""
 
 import gc
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -71,12 +71,12 @@ def _load(log: EventLog, fold: Callable[[EventLog], "_Folded | None"]) -> Loaded
     return Loaded(found.state, found.history, damage, altered)
 
 
-def load_state(lines: Iterable[bytes]) -> State:
-    """The state that a log's lines give; what is damaged is passed over."""
+def load_state(pieces: Iterable[Sequence[bytes]]) -> State:
+    """The state that a log's lines, with their newlines, give; what is damaged is passed over."""
     folding = Folding()
-    for line in lines:
-        if not folding.take(line):
-            for event in events_of([line]):
+    for lines in pieces:
+        for damaged in folding.take(lines):
+            for event in events_of([damaged.removesuffix(b"\n")]):
                 folding.add(event)
     folding.close()
     return folding.state
@@ -99,7 +99,7 @@ def _fold_whole(log: EventLog) -> _Folded | None:
 def _fold_long(log: EventLog) -> _Folded | None:
     """The same, with as little decoding as there can be."""
     folding = Folding()
-    if not all(map(folding.take, log.read())):
+    if any(True for lines in log.pieces() for _ in folding.take(lines)):
         return None
     folding.close()
     history = folding.history.read(log) if folding.is_whole else None

@@ -50,6 +50,9 @@ class MemoryLog:
                 yield line
             offset += len(line) + 1
 
+    def pieces(self) -> Iterator[list[bytes]]:
+        yield [line + b"\n" for line in self.lines]
+
     def blocks(self) -> Iterator[bytes]:
         if self.lines:
             yield b"\n".join([*self.lines, b""])
@@ -102,7 +105,7 @@ class MemoryStore:
         return [self.entry(session_id) for session_id in self.ids()]
 
     def entry(self, session_id: str) -> Entry:
-        return Entry.of(session_id, load_state(self.open(session_id).read()))
+        return Entry.of(session_id, load_state(self.open(session_id).pieces()))
 
     def note(self, session_id: str, state: State, size: int) -> None:
         pass

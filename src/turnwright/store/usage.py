@@ -85,7 +85,9 @@ class Usage:
 
     def add(self, found: Record) -> None:
         """Add one model call."""
-        totals = self.models.setdefault(found.model, ModelTotals())
+        totals = self.models.get(found.model)
+        if totals is None:
+            totals = self.models[found.model] = ModelTotals()
         totals.requests += 1
         totals.cost += found.cost_usd
         totals.input_tokens += found.input_tokens
