@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, scene
 from tests.engine.harness import Recorder, say
 from turnwright.engine import session_limits
@@ -19,6 +21,7 @@ from turnwright.protocol.events.limits import (
 from turnwright.protocol.events.session import SessionError
 from turnwright.protocol.messages import Reply, Usage
 from turnwright.protocol.prices import Prices
+from turnwright.providers.scripted import calls
 
 pytestmark = pytest.mark.anyio
 
@@ -91,6 +94,24 @@ async def test_with_nobody_to_ask_the_run_ends_before_the_next_model_call(tmp_pa
             )
         ]
         assert len(at.all(TurnStart)) == 1
+
+
+async def test_a_limit_that_is_reached_within_a_run_asks_before_the_next_model_call(tmp_path: Path) -> None:
+    working = msgspec.structs.replace(calls(("a", "ok", "{}")), usage=Usage(output_tokens=1000))
+    script = [working, costly("done")]
+    limits = SessionLimits(0.5)
+    async with scene(tmp_path, script, prices=PRICES, session_limits=limits, machine=[LocalTool("ok")]) as at:
+        user_who_says(at, LimitsAnswer("add", additional_ai_credits=1.0))
+        await at.prompt("go")
+        told = ("assistant.turn_start", "assistant.turn_end", "session_limits_exhausted.requested")
+        assert [type for type in at.client.types if type in told] == [
+            "assistant.turn_start",
+            "assistant.turn_end",
+            "session_limits_exhausted.requested",
+            "assistant.turn_start",
+            "assistant.turn_end",
+        ]
+        assert at.all(SessionError) == []
 
 
 async def test_more_credits_let_the_run_go_on_and_are_asked_for_until_they_suffice(tmp_path: Path) -> None:

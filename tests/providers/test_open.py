@@ -49,6 +49,8 @@ SECRET = "a-secret\nkey"
         (ProviderOptions(URL, type="azure", azure=AzureOptions("2024&x=1")),
          "provider.azure.apiVersion: must be a version such as 2024-10-21"),
         (ProviderOptions(URL, max_prompt_tokens=0), "provider.maxPromptTokens: must be at least 1"),
+        (ProviderOptions(URL, max_context_window_tokens=0),
+         "provider.maxContextWindowTokens: must be at least 1"),
         (ProviderOptions(URL, max_output_tokens=-1), "provider.maxOutputTokens: must be at least 1"),
     ],
 )  # fmt: skip

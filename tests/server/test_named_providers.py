@@ -26,6 +26,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"providers": [{"name": "a/b", "baseUrl": URL}]}, "providers[0].name"),
     ({"providers": [RED, RED]}, "providers[1].name: 'red' is taken"),
     ({"providers": [RED, {"name": "blue", "baseUrl": "blue"}]}, "providers[1].baseUrl"),
+    (
+        {"providers": [RED], "models": [{"id": "m", "provider": "red", "maxOutputTokens": 0}]},
+        "models[0].maxOutputTokens",
+    ),
     ({"models": [{"id": "m", "provider": "red"}]}, "models[0].provider: there is no provider 'red'"),
     (
         {"providers": [RED], "models": [{"id": "m", "provider": "red"}, {"id": "m", "provider": "red"}]},

@@ -1,6 +1,6 @@
 """What a client sets for a session when it creates or resumes it."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -40,6 +40,9 @@ class SystemMessageOptions(Wire):
     sections: dict[str, SectionOverride] | None = None
 
 
+Tokens = Annotated[int, msgspec.Meta(ge=1)]
+
+
 class AzureOptions(Wire):
     """What Azure's endpoint needs besides."""
 
@@ -61,9 +64,9 @@ class ProviderOptions(Wire):
     headers: dict[str, str] | None = None
     model_id: str | None = None
     wire_model: str | None = None
-    max_prompt_tokens: int | None = None
-    max_context_window_tokens: int | None = None
-    max_output_tokens: int | None = None
+    max_prompt_tokens: Tokens | None = None
+    max_context_window_tokens: Tokens | None = None
+    max_output_tokens: Tokens | None = None
     prices: Prices | None = None
 
 
@@ -85,9 +88,9 @@ class ModelOptions(Wire):
     wire_model: str | None = None
     model_id: str | None = None
     name: str | None = None
-    max_prompt_tokens: int | None = None
-    max_context_window_tokens: int | None = None
-    max_output_tokens: int | None = None
+    max_prompt_tokens: Tokens | None = None
+    max_context_window_tokens: Tokens | None = None
+    max_output_tokens: Tokens | None = None
     prices: Prices | None = None
     capabilities: dict[str, Any] | None = None
 
@@ -97,12 +100,15 @@ class ModelOptions(Wire):
         return f"{self.provider}/{self.id}"
 
 
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
 class InfiniteSessions(Wire):
     """When the conversation is summarised; thresholds are shares of the context window."""
 
     enabled: bool = True
-    background_compaction_threshold: float = 0.8
-    buffer_exhaustion_threshold: float = 0.95
+    background_compaction_threshold: Share = 0.8
+    buffer_exhaustion_threshold: Share = 0.95
 
 
 class AutopilotLimits(Wire):

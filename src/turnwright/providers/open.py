@@ -36,6 +36,7 @@ def check_provider(options: ProviderOptions, where: str = "provider") -> None:
         raise ConfigError(f"{where}.azure.apiVersion: must be a version such as 2024-10-21")
     for field, bound in (
         ("maxPromptTokens", options.max_prompt_tokens),
+        ("maxContextWindowTokens", options.max_context_window_tokens),
         ("maxOutputTokens", options.max_output_tokens),
     ):
         if bound is not None and bound < 1:
