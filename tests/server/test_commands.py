@@ -12,6 +12,8 @@ from tests.server.sessions import asked, prompted, started
 from turnwright.errors import RequestFailed
 from turnwright.protocol.events.commands import CommandsChanged, CommandSpec
 from turnwright.protocol.events.session import Info, Warned
+from turnwright.protocol.messages import Reply
+from turnwright.providers.base import ModelRequest
 from turnwright.providers.scripted import text
 
 pytestmark = pytest.mark.anyio
@@ -124,7 +126,13 @@ async def test_the_runtimes_own_commands_do_what_they_say(tmp_path: Path) -> Non
 
 
 async def test_a_queued_command_waits_for_the_prompt_before_it(tmp_path: Path) -> None:
-    async with serving(tmp_path, [text("first")]) as server:
+    all_wait = anyio.Event()
+
+    async def answer(request: ModelRequest) -> Reply:
+        await all_wait.wait()
+        return text("first")
+
+    async with serving(tmp_path, [answer]) as server:
         client = server.connect()
         session = await started(client, tmp_path)
         await client.call("session.send", sessionId=session, prompt="go")
@@ -132,6 +140,7 @@ async def test_a_queued_command_waits_for_the_prompt_before_it(tmp_path: Path) -
             await client.call("session.commands.enqueue", sessionId=session, command=command)
             for command in ("/rename After", "/nothing")
         ]
+        all_wait.set()
         await client.until("session.idle")
         assert queued == [{"queued": True}] * 2
         told = [e.data for e in client.events if isinstance(e.data, Info | Warned)]
