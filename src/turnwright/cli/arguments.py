@@ -100,6 +100,14 @@ def _add_run(main: Parser) -> None:
         metavar="PROMPT",
         help="what to do; '-' reads it from stdin; piped stdin is appended",
     )
+    run.add_argument(
+        "--attach",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="attach a file, a picture or a directory; may be given again",
+    )
     run.add_argument("-C", dest="folder", type=Path, metavar="DIR", help="work in this folder")
     run.add_argument("--model", help="the model, or 'local' for the local one")
     run.add_argument("--agent", metavar="NAME", help="the custom agent that is to answer")

@@ -10,6 +10,7 @@ from contextlib import suppress
 import anyio
 
 from turnwright.cli.arguments import USAGE
+from turnwright.cli.attach import attachments_of
 from turnwright.cli.consent import Consent
 from turnwright.cli.denials import Denials
 from turnwright.cli.interrupt import STATUS_BASE, interrupted
@@ -44,12 +45,13 @@ def main(given: Namespace) -> int:
         if given.folder is not None and not given.folder.is_dir():
             raise InvalidParams(f"-C: {given.folder} is not a folder")
         schema = read_schema(given.schema) if given.schema is not None else None
+        attachments = attachments_of(given.attach)
         prompt = read_prompt(given.prompt)
     except (ConfigError, InvalidParams) as error:
         tell(f"turnwright: {error}")
         return USAGE
     try:
-        task = settle(given, prompt, from_environment(os.environ), schema)
+        task = settle(given, prompt, from_environment(os.environ), schema, attachments)
         for warning in task.warnings:
             tell(f"turnwright: {warning}")
         with terminal() as person:
@@ -140,7 +142,10 @@ class Run:
             group.start_soon(self._stop_without_output, session)
             try:
                 await session.send_and_wait(
-                    self._task.prompt, timeout=None, response_schema=self._task.schema
+                    self._task.prompt,
+                    timeout=None,
+                    response_schema=self._task.schema,
+                    attachments=self._task.attachments,
                 )
             except TurnwrightError as error:
                 failure = error

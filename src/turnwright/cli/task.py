@@ -1,6 +1,7 @@
 """What a command line asks to be run, once everything that was configured is settled."""
 
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -8,6 +9,7 @@ import msgspec
 
 from turnwright import config
 from turnwright.cli.archive import Archive
+from turnwright.cli.attach import reading
 from turnwright.engine.answer_form import check_schema
 from turnwright.engine.models.endpoints import NOTHING_CONFIGURED
 from turnwright.errors import ConfigError, InvalidParams
@@ -26,6 +28,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     prompt: str
+    attachments: Sequence[dict[str, str]]
     schema: dict[str, Any] | None
     folder: Path
     resumed: str | None
@@ -55,7 +58,13 @@ def read_schema(file: Path) -> dict[str, Any]:
     return schema
 
 
-def settle(given: Namespace, prompt: str, settings: Settings, schema: dict[str, Any] | None = None) -> Task:
+def settle(
+    given: Namespace,
+    prompt: str,
+    settings: Settings,
+    schema: dict[str, Any] | None = None,
+    attachments: Sequence[dict[str, str]] = (),
+) -> Task:
     """Put together the command line, the configuration and the log of a session to go on with.
 
     A session that goes on keeps its folder, model, effort and mode, unless the command line says otherwise.
@@ -82,6 +91,7 @@ def settle(given: Namespace, prompt: str, settings: Settings, schema: dict[str, 
         raise ConfigError(NOTHING_CONFIGURED)
     return Task(
         prompt=prompt,
+        attachments=attachments,
         schema=schema,
         folder=folder,
         resumed=resumed,
@@ -94,7 +104,7 @@ def settle(given: Namespace, prompt: str, settings: Settings, schema: dict[str, 
         streaming=bool(_value(configured.stream)),
         durability=_value(configured.durability),
         allow_all=given.allow_all,
-        allow_tools=configured.allow_tools,
+        allow_tools=[*configured.allow_tools, *reading(attachments)],
         deny_tools=configured.deny_tools,
         warnings=configured.warnings,
     )
