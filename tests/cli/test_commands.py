@@ -161,10 +161,26 @@ async def test_only_a_whole_id_deletes_a_session(tmp_path: Path) -> None:
 
 async def test_models_are_those_of_the_endpoint_and_the_local_one(tmp_path: Path) -> None:
     models: list[Any] = [{"id": "big", "context_length": 32000}, {"id": "small"}]
+    file = tmp_path / "copilot-home" / "turnwright" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text("[models.big]\nmax_output_tokens = 4096\ninput_price = 0.075\noutput_price = 12\n")
     async with ChatServer(models=models) as server:
         done = await turnwright("models", "list", cwd=tmp_path, server=server)
-    assert [line.split("  ")[0] for line in done.out.splitlines()] == ["big", "small", "local"]
-    assert "32,000 tokens" in done.out
+        as_json = await turnwright("models", "list", "--json", cwd=tmp_path, server=server)
+    *table, local = done.out.splitlines()
+    assert table == [
+        "MODEL  CONTEXT  MAX OUTPUT  $/M INPUT  $/M OUTPUT",
+        "big     32,000       4,096      0.075       12.00",
+        "small        -           -          -           -",
+        "local        -           -          -           -",
+    ]
+    assert local.startswith("local is the Local demo model")
+    big, small, ours = map(json.loads, as_json.out.splitlines())
+    prices = {"input": 0.075, "output": 12.0}
+    limits = {"contextWindow": 32000, "maxOutputTokens": 4096}
+    assert big == {"id": "big", "name": "big", **limits, "vision": True, "prices": prices}
+    assert small == {"id": "small", "name": "small", "vision": True}
+    assert (ours["id"], ours["vision"], local.endswith(ours["state"])) == ("local", False, True)
 
 
 async def test_pulling_a_model_that_is_there_says_where(tmp_path: Path) -> None:

@@ -239,7 +239,8 @@ def _add_recordings(commands: Commands) -> None:
 def _add_models(commands: Commands) -> None:
     models = _command(commands, "models", "list models, and fetch the local one")
     actions = models.add_subparsers(dest="action", required=True, metavar="ACTION")
-    _command(actions, "list", "list the endpoint's models and the local one")
+    listing = _command(actions, "list", "list the endpoint's models and the local one")
+    listing.add_argument("--json", action="store_true", help="one JSON object on each line")
     _command(actions, "pull", "fetch the local model")
 
 

@@ -13,7 +13,7 @@ import anyio
 import msgspec
 
 from turnwright import __version__, config
-from turnwright.cli.models import READY, local_state, models_of
+from turnwright.cli.model_list import READY, local_state, models_of
 from turnwright.cli.output import show
 from turnwright.engine.permissions.rules import Rule
 from turnwright.errors import ConfigError, TurnwrightError
@@ -71,7 +71,7 @@ def examine(place: Path, folder: Path, *, probe: bool) -> Iterator[Finding]:
         yield _endpoint(configured, place, is_local)
         yield _local_model(is_local)
         if probe and configured.endpoint is not None:
-            yield _probe(configured.endpoint)
+            yield _probe(configured, configured.endpoint)
     yield _ripgrep()
 
 
@@ -136,9 +136,9 @@ def _endpoint(configured: config.Config, place: Path, is_local: bool) -> Finding
     return Finding("fine", "endpoint", text)
 
 
-def _probe(endpoint: config.Endpoint) -> Finding:
+def _probe(configured: config.Config, endpoint: config.Endpoint) -> Finding:
     try:
-        models = anyio.run(models_of, endpoint)
+        models = anyio.run(models_of, configured, endpoint)
     except TurnwrightError as error:
         return Finding("missing", "probe", str(error))
     names = ", ".join(model.id for model in models[:5])

@@ -70,7 +70,7 @@ def _dispatch(argv: Sequence[str]) -> int:
         case "models":
             from turnwright.cli import models
 
-            return models.main(given.action)
+            return models.main(given)
         case "doctor":
             from turnwright.cli import doctor
 

@@ -1,64 +1,33 @@
-"""`turnwright models`: what there is to choose from, and fetching the local model."""
+"""`turnwright models`: listing them, and fetching the local one."""
 
 import importlib.util
 import os
 import sys
 import time
+from argparse import Namespace
 from pathlib import Path
 
-import anyio
-
 from turnwright import config
-from turnwright.cli.output import show, tell
+from turnwright.cli.output import tell
 from turnwright.errors import ProviderError
 from turnwright.providers import local_model
-from turnwright.providers.base import ModelInfo
-from turnwright.providers.open import open_provider
 from turnwright.server.settings import home
 
-READY = "ready"
 BAR_WIDTH = 30
 REDRAW_SECONDS = 0.1
 PLAIN_STEP = 10
 """Per cent between two lines where there is no terminal to redraw."""
 
 
-def main(action: str) -> int:
+def main(given: Namespace) -> int:
     """Do what the command line asks for. Raises ConfigError or ProviderError."""
-    if action == "pull":
+    if given.action == "pull":
         _pull()
     else:
-        _list(config.load(home(), Path.cwd()))
+        from turnwright.cli import model_list
+
+        model_list.main(config.load(home(), Path.cwd()), as_json=given.json)
     return 0
-
-
-def _list(configured: config.Config) -> None:
-    if configured.endpoint is not None:
-        for model in anyio.run(models_of, configured.endpoint):
-            window = f"  {model.context_window:,} tokens" if model.context_window else ""
-            show(f"{model.id}{window}")
-    else:
-        tell("No endpoint is configured: `turnwright doctor` says how to set one.")
-    show(f"{config.LOCAL}  {local_model.MODEL.title}, {local_state()}")
-
-
-async def models_of(endpoint: config.Endpoint) -> list[ModelInfo]:
-    """Ask the endpoint for its models. Raises ConfigError or ProviderError."""
-    provider = open_provider(endpoint.options)
-    try:
-        return await provider.models()
-    finally:
-        await provider.aclose()
-
-
-def local_state() -> str:
-    """Whether the local model can be used, and what to do if not."""
-    missing: list[str] = []
-    if importlib.util.find_spec("xllamacpp") is None:
-        missing.append("pip install 'turnwright[local]'")
-    if not local_model.installed():
-        missing.append("turnwright models pull")
-    return "to use it: " + ", then ".join(missing) if missing else READY
 
 
 def _pull() -> None:
