@@ -6,6 +6,7 @@ Each part imports what it needs itself: most of them copy this process, and a sm
 import argparse
 import logging
 import shutil
+import statistics
 import sys
 import tempfile
 import time
@@ -36,17 +37,24 @@ ON_DISK = ("processes", "big", "listing", "soak")
 class Part(NamedTuple):
     """What one kind of fault came to; `lost` and `invalid` are 0, and `note` says the rest.
 
-    `invalid` counts requests to the model that a strict server would have refused.
+    `invalid` counts requests to the model that a strict server would have refused. `missed` says by how much
+    a limit of time was missed, and is empty.
     """
 
     tried: int
     lost: int
     note: str = ""
     invalid: int = 0
+    missed: str = ""
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether nothing was lost, nothing invalid, and every limit kept."""
+        return not (self.lost or self.invalid or self.missed)
 
 
 def main() -> int:
-    """Run the parts that are asked for; 1 when something was lost."""
+    """Run the parts that are asked for; 1 when something was lost, or a limit of time was missed."""
     parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="only these")
     parser.add_argument("--every", type=int, default=1, help="try each so-manieth case (default: each one)")
@@ -57,7 +65,7 @@ def main() -> int:
         from tests.simulation import report as simulation
 
         return 0 if simulation.replay(given.seed, show) else 1
-    lost = 0
+    is_fine = True
     show(f"{'':14} {'tried':>7} {'lost':>5} {'invalid':>7} {'s':>5}")
     names = given.parts or list(PARTS)
     if len(names) > 1:
@@ -69,8 +77,10 @@ def main() -> int:
             for part in PARTS[name](Path(folder), given.every):
                 took = time.perf_counter() - started
                 show(f"{name:14} {part.tried:7} {part.lost:5} {part.invalid:7} {took:5.0f}  {part.note}")
-                lost += part.lost + part.invalid
-    return 1 if lost else 0
+                if part.missed:
+                    show(f"  missed: {part.missed}")
+                is_fine = is_fine and part.is_fine
+    return 0 if is_fine else 1
 
 
 def show(line: str) -> None:
@@ -120,13 +130,15 @@ def big(folder: Path, every: int) -> Iterator[Part]:
 
     file = folder / "events.jsonl"
     size = big_log.write(file, big_log.EVENTS // every)
-    bare = min(big_log.cost(file, bare=True).seconds for _ in range(ROUNDS))
-    costs = [big_log.cost(file, bare=False) for _ in range(ROUNDS)]
-    loaded, most = min(cost.seconds for cost in costs), max(cost.megabytes for cost in costs)
+    costs = [(big_log.cost(file, bare=True), big_log.cost(file, bare=False)) for _ in range(ROUNDS)]
+    bare, loaded = (statistics.median(cost.seconds for cost in each) for each in zip(*costs, strict=True))
+    ratio, most = loaded / bare, max(cost.megabytes for _, cost in costs)
+    is_missed = every == 1 and ratio > big_log.MOST_OF_BARE  # of a smaller log, more is looked at
     yield Part(
         1,
         int(most > big_log.MOST_MEGABYTES),
-        f"{size / 1e6:.0f} MB: {loaded:.2f} s, {loaded / bare:.2f} of a bare decoding, {most:.0f} MB",
+        f"{size / 1e6:.0f} MB: {loaded:.2f} s, {ratio:.2f} of a bare decoding, {most:.0f} MB",
+        missed=f"{ratio:.2f} of a bare decoding, of {big_log.MOST_OF_BARE}" if is_missed else "",
     )
 
 
@@ -136,8 +148,9 @@ def listing(folder: Path, every: int) -> Iterator[Part]:
 
     count = SESSIONS // every
     found = list_of(folder, count)
-    note = f"{count} listed: {found.seconds:.2f} s, of {LISTED_IN} s; {found.rebuilding:.1f} s with no index"
-    yield Part(1, int(not found.is_same), note)
+    took = f"{count} listed: {found.seconds:.2f} s, of {LISTED_IN} s"
+    missed = took if found.seconds > LISTED_IN else ""
+    yield Part(1, int(not found.is_same), f"{took}; {found.rebuilding:.1f} s with no index", missed=missed)
 
 
 def simulate(folder: Path, every: int) -> Iterator[Part]:

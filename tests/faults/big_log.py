@@ -16,6 +16,8 @@ from turnwright.store.load import load
 
 EVENTS = 100_000
 MOST_MEGABYTES = 150
+MOST_OF_BARE = 1.0
+"""How much of the time of a bare decoding it may take to load a log of that many events."""
 
 
 class Cost(NamedTuple):

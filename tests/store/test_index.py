@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 
 from tests.engine.harness import Recorder, options, running, say
-from tests.faults.many_sessions import LISTED_IN, list_of
+from tests.store.calls import counted
 from turnwright.protocol.envelope import seal
 from turnwright.protocol.events.conversation import UserMessage
 from turnwright.protocol.events.session import Context, Renamed, SessionStart
@@ -17,7 +18,6 @@ from turnwright.store.entry import Entry
 from turnwright.store.jsonl import LOG_NAME, JsonlStore
 from turnwright.store.state import State
 
-SLOW_MACHINE = 3
 STARTED = "2026-01-02T03:04:05.678Z"
 PLACE = Context("/srv/a", git_root="/srv", repository="acme/a", host_type="github", branch="main")
 
@@ -61,7 +61,8 @@ def rows(home: Path) -> dict[str, str]:
     """The titles in the index, by session."""
     index = sqlite3.connect(file(home))
     try:
-        return dict(index.execute("SELECT session_id, title FROM sessions"))
+        stored = dict(index.execute("SELECT session_id, entry FROM sessions"))
+        return {name: msgspec.json.decode(entry)["title"] for name, entry in stored.items()}
     finally:
         index.close()
 
@@ -78,7 +79,7 @@ def test_only_a_log_that_has_changed_is_read_again(tmp_path: Path) -> None:
     write(root(tmp_path), "b", "two")
     listed(tmp_path)
     index = sqlite3.connect(file(tmp_path))
-    index.execute("UPDATE sessions SET title = 'from the index'")
+    index.execute("UPDATE sessions SET entry = CAST(replace(entry, '\"one\"', '\"from the index\"') AS BLOB)")
     index.commit()
     index.close()
     write(root(tmp_path), "b", "two", "named")
@@ -157,11 +158,44 @@ def test_the_index_is_the_users_alone(tmp_path: Path) -> None:
     )
 
 
-def test_a_list_reads_no_log_that_it_has_read_before(tmp_path: Path) -> None:
-    """Of ten thousand sessions in a fifth of a second: scripts/faults measures it."""
-    listing = list_of(tmp_path, 500)
-    assert listing.is_same
-    assert listing.seconds < LISTED_IN * SLOW_MACHINE
+def test_a_list_reads_no_log_that_it_has_read_before_and_decodes_the_index_at_once(tmp_path: Path) -> None:
+    for number in range(50):
+        write(root(tmp_path), f"s{number}", f"title {number}")
+    store = JsonlStore(root(tmp_path))
+    found: list[Entry] = []
+    try:
+        before = store.entries()
+        calls = counted(lambda: found.extend(store.entries()))
+    finally:
+        store.close()
+    assert found == before
+    asked = (
+        "open",
+        "BufferedReader.readlines",
+        "listdir",
+        "stat",
+        "Connection.executemany",
+        "Decoder.decode",
+        "Decoder.decode_lines",
+    )
+    assert {name: calls[name] for name in asked if calls[name]} == {
+        "open": 1,  # the folder of all sessions
+        "listdir": 1,
+        "stat": 50,
+        "Decoder.decode_lines": 1,
+    }
+
+
+@pytest.mark.parametrize("stored", [b"no JSON", b"{}", b"", "text", b'{"session_id":"a"}\n{}'])
+def test_a_row_that_is_no_entry_is_damage_of_the_index(tmp_path: Path, stored: bytes | str) -> None:
+    write(root(tmp_path), "a", "one")
+    before = listed(tmp_path)
+    index = sqlite3.connect(file(tmp_path))
+    index.execute("UPDATE sessions SET entry = ?", (stored,))
+    index.commit()
+    index.close()
+    assert listed(tmp_path) == before
+    assert rows(tmp_path) == {"a": "one"}
 
 
 class Noting(JsonlStore):

@@ -1,9 +1,6 @@
 """Loading a log decodes each line once, of a long one few, and gives what applying every event gives."""
 
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterable
-from types import FrameType
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -12,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.faults.long_log import LongLog
+from tests.store.calls import counted
 from tests.store.logs import FIXTURES, events_of
 from turnwright.protocol.envelope import Event, parse, seal
 from turnwright.protocol.events import Data
@@ -160,28 +158,13 @@ def test_events_that_name_no_parent_or_a_wrong_one_are_applied_all_the_same() ->
     assert loaded(event.encoded for event in events) == applied(events)
 
 
-def decodings(work: Callable[[], object]) -> Counter[str]:
-    """How often each way of decoding JSON is called."""
-    calls: Counter[str] = Counter()
-
-    def see(frame: FrameType, happened: str, value: Any) -> None:
-        if happened == "c_call" and isinstance(value.__self__, msgspec.json.Decoder):
-            calls[value.__name__] += 1
-
-    sys.setprofile(see)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
 def test_each_event_of_a_log_that_is_not_long_is_decoded_once() -> None:
     events = list(LongLog(output=300).events(3000))
     log = MemoryLog()
     log.rewrite(event.encoded for event in events)
     passed_over = sum(event.type == "tool.execution_start" for event in events)
-    assert decodings(lambda: load(log)) == {"decode_lines": 1, "decode": len(events) - passed_over}
+    found = counted(lambda: load(log))
+    assert (found["Decoder.decode_lines"], found["Decoder.decode"]) == (1, len(events) - passed_over)
 
 
 def test_of_a_long_log_what_its_summaries_stand_for_is_decoded_only_where_the_state_needs_it() -> None:
@@ -198,6 +181,6 @@ def test_of_a_long_log_what_its_summaries_stand_for_is_decoded_only_where_the_st
         event.type in ("system.message", "user.message", "assistant.message", "tool.execution_complete")
         for event in events[last_summary:]
     )
-    found = decodings(lambda: load(log, decoded_whole=-1))
-    assert found["decode_lines"] == 3  # replies, results that edited files, model calls
-    assert found["decode"] < 2 * (rare + shown) + 10 < len(events) / 2
+    found = counted(lambda: load(log, decoded_whole=-1))
+    assert found["Decoder.decode_lines"] == 3  # replies, results that edited files, model calls
+    assert found["Decoder.decode"] < 2 * (rare + shown) + 10 < len(events) / 2

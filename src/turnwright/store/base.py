@@ -13,9 +13,14 @@ from turnwright.store.state import State
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
+def is_session_id(text: str) -> bool:
+    """Whether a text may be a session's id, and a folder's name."""
+    return _SESSION_ID.fullmatch(text) is not None
+
+
 def check_session_id(session_id: str) -> str:
     """Return the id. Raises InvalidParams unless it is 1 to 128 ASCII letters, digits, '-' and '_'."""
-    if not _SESSION_ID.fullmatch(session_id):
+    if not is_session_id(session_id):
         raise InvalidParams("sessionId: must be 1 to 128 letters, digits, '-' or '_'")
     return session_id
 

@@ -6,7 +6,7 @@ from turnwright.protocol.events.session import Context
 from turnwright.store.state import State
 
 
-class Entry(msgspec.Struct, frozen=True):
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """One session in a list; times are ISO 8601. `title` is its name, or else what it was first asked."""
 
     session_id: str

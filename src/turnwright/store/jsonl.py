@@ -3,11 +3,13 @@
 import logging
 import os
 import shutil
+from collections.abc import Container
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, StoreError
-from turnwright.store.base import EventLog, check_session_id
+from turnwright.errors import SessionInUse, SessionNotFound, StoreError
+from turnwright.store.base import EventLog, check_session_id, is_session_id
 from turnwright.store.begun import holds_an_event
 from turnwright.store.disk import Disk
 from turnwright.store.entry import Entry
@@ -20,6 +22,14 @@ from turnwright.store.state import State
 __all__ = ["LOG_NAME", "JsonlLog", "JsonlStore"]
 
 log = logging.getLogger(__name__)
+
+
+class _Found(NamedTuple):
+    """A log in the folder, and when it was written last."""
+
+    mtime_ns: int
+    session_id: str
+    size: int
 
 
 class JsonlStore:
@@ -68,23 +78,23 @@ class JsonlStore:
         raise StoreError(f"session {session_id} exists already: resume it, or choose another sessionId")
 
     def ids(self) -> list[str]:
-        return [session_id for session_id, _ in self._logs()]
+        return [found.session_id for found in self._logs()]
 
     def entries(self) -> list[Entry]:
         known = self._index.rows()
-        found: list[Entry] = []
+        entries: list[Entry] = []
         read: list[Row] = []
-        for session_id, status in self._logs():
-            row = known.pop(session_id, None)
-            if row is None or not _holds(row, status):
-                row = self._read(session_id, status)
+        for found in self._logs(known):
+            row = known.pop(found.session_id, None)
+            if row is None or row.size != found.size or row.mtime_ns != found.mtime_ns:
+                row = self._read(found)
                 if row is None:
                     continue
                 read.append(row)
-            found.append(row.entry)
+            entries.append(row.entry)
         if read or known:
             self._index.update(read, gone=known)
-        return found
+        return entries
 
     def entry(self, session_id: str) -> Entry:
         try:
@@ -94,8 +104,8 @@ class JsonlStore:
         except OSError as error:
             raise StoreError(f"can't read the session's log: {error}") from error
         row = self._index.row(session_id)
-        if row is None or not _holds(row, status):
-            row = self._read(session_id, status)
+        if row is None or (row.size, row.mtime_ns) != (status.st_size, status.st_mtime_ns):
+            row = self._read(_Found(status.st_mtime_ns, session_id, status.st_size))
             if row is None:
                 raise StoreError(f"can't read the log of session {session_id}")
             self._index.update([row])
@@ -129,25 +139,30 @@ class JsonlStore:
     def folder(self, session_id: str) -> Path:
         return self.root / check_session_id(session_id)
 
-    def _logs(self) -> list[tuple[str, os.stat_result]]:
-        """The sessions that have a log, the one used last first."""
-        found: list[tuple[str, os.stat_result]] = []
-        with suppress(OSError), os.scandir(self.root) as folders:
-            for folder in folders:
-                with suppress(OSError, InvalidParams):
-                    status = os.stat(f"{folder.path}/{LOG_NAME}")  # noqa: PTH116  a Path costs more than that
-                    found.append((check_session_id(folder.name), status))
-        return sorted(found, key=lambda each: (each[1].st_mtime_ns, each[0]), reverse=True)
+    def _logs(self, known: Container[str] = ()) -> list[_Found]:
+        """The sessions that have a log, the one used last first; the names that are `known` were checked."""
+        found: list[_Found] = []
+        try:
+            root = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return found
+        try:
+            for name in os.listdir(root):  # noqa: PTH208  Paths would cost more than all the rest
+                try:
+                    status = os.stat(f"{name}/{LOG_NAME}", dir_fd=root)
+                except OSError:
+                    continue
+                if name in known or is_session_id(name):
+                    found.append(_Found(status.st_mtime_ns, name, status.st_size))
+        finally:
+            os.close(root)
+        return sorted(found, reverse=True)
 
-    def _read(self, session_id: str, status: os.stat_result) -> Row | None:
+    def _read(self, found: _Found) -> Row | None:
         """A row from the log itself, which may grow meanwhile: then it doesn't hold for long."""
         try:
-            state = load_state(pieces_of(self.folder(session_id) / LOG_NAME))
+            state = load_state(pieces_of(self.folder(found.session_id) / LOG_NAME))
         except OSError as error:
-            log.warning("can't read the log of session %s: %s", session_id, error.strerror)
+            log.warning("can't read the log of session %s: %s", found.session_id, error.strerror)
             return None
-        return Row(Entry.of(session_id, state), status.st_size, status.st_mtime_ns)
-
-
-def _holds(row: Row, status: os.stat_result) -> bool:
-    return (row.size, row.mtime_ns) == (status.st_size, status.st_mtime_ns)
+        return Row(Entry.of(found.session_id, state), found.size, found.mtime_ns)
