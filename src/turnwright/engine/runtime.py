@@ -78,8 +78,7 @@ class Runtime:
         self._identities = identities
         self._durability: Durability = durability
         self._idle_timeout = idle_timeout
-        self._threads = Threads()
-        self._off_loop = off_loop or self._threads.run
+        self._off_loop = off_loop or Threads()
         self._tasks: TaskGroup
         self._listings: dict[str, Listing] = {}
         self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
@@ -100,7 +99,7 @@ class Runtime:
         try:
             return await self._tasks.__aexit__(None, None, None)
         finally:
-            self._threads.close()
+            self._off_loop.close()
             for session in self.sessions.values():  # those that a slow disk kept from ending in time
                 self._listings[session.id].drop()
                 session.journal.log.close()

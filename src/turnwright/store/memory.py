@@ -40,6 +40,9 @@ class MemoryLog:
     def sync(self) -> None:
         self.synced = len(self.lines)
 
+    def syncing(self) -> None:
+        pass
+
     def name(self) -> None:
         pass
 

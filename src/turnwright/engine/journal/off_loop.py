@@ -6,24 +6,42 @@ contexts and cancellation that a sync has no use of.
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any
+from typing import Protocol
 
 from turnwright.errors import StoreError
-
-OffLoop = Callable[[Callable[[], None], float], Coroutine[Any, Any, bool]]
-"""Does work that blocks, and waits for it so many seconds at most; False if it wasn't done by then.
-
-Raises the StoreError that the work raises. It must not be cancelled.
-"""
+from turnwright.store.base import EventLog
 
 
-async def inline(work: Callable[[], None], patience: float) -> bool:
-    """Be an `OffLoop` that blocks after all, for a log that nobody else waits for."""
-    work()
-    return True
+class OffLoop(Protocol):
+    """Does work that blocks, and waits for it `patience` seconds at most; False if it wasn't done by then.
+
+    What waits must not be cancelled.
+    """
+
+    async def run(self, work: Callable[[], None], patience: float) -> bool:
+        """Do `work`. Raises the StoreError that it raises."""
+        ...
+
+    async def sync(self, log: EventLog, patience: float) -> bool:
+        """Bring a log to the disk. Raises StoreError."""
+        return await self.run(log.sync, patience)
+
+    def rest(self) -> None:
+        """Nobody waits for anything: a moment for what takes time."""
+
+    def close(self) -> None:
+        """No more is asked of this one."""
+
+
+class Inline(OffLoop):
+    """Blocks after all, for a log that nobody else waits for."""
+
+    async def run(self, work: Callable[[], None], patience: float) -> bool:
+        work()
+        return True
 
 
 THREAD_NAME = "turnwright-sync"
@@ -31,17 +49,25 @@ MOST_THREADS = 4
 """Disks and file systems gain from syncs that wait side by side, and little from more than a few."""
 
 
-class _Work:
+class Work:
     """What is to be done, and who waits for it."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self.work = work
         self.loop = asyncio.get_running_loop()
-        self.done: asyncio.Future[bool] = self.loop.create_future()
+        self._done: asyncio.Future[bool] = self.loop.create_future()
         self._outcome: Exception | None = RuntimeError("a bug ended the thread")
 
+    async def wait(self, patience: float) -> bool:
+        """Return whether it was done in time. Raises what it raised."""
+        timer = self.loop.call_later(patience, self._settle, None, False)
+        try:
+            return await self._done
+        finally:
+            timer.cancel()
+
     def carry_out(self) -> None:
-        """In a thread: do it."""
+        """In any thread: do it."""
         try:
             self.work()
             self._outcome = None
@@ -51,19 +77,22 @@ class _Work:
     def tell(self) -> None:
         """In a thread: tell the event loop, if that still runs."""
         with suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(self.settle, self._outcome)
+            self.loop.call_soon_threadsafe(self.settle)
 
-    def settle(self, error: Exception | None, in_time: bool = True) -> None:
-        """On the event loop: the first outcome counts."""
-        if self.done.done():
+    def settle(self) -> None:
+        """On the event loop: tell who waits."""
+        self._settle(self._outcome)
+
+    def _settle(self, error: Exception | None, in_time: bool = True) -> None:
+        if self._done.done():  # the first outcome counts
             return
         if error is None:
-            self.done.set_result(in_time)
+            self._done.set_result(in_time)
         else:
-            self.done.set_exception(error)
+            self._done.set_exception(error)
 
 
-class Threads:
+class Threads(OffLoop):
     """As many threads as there is work for, which wait for more until `close`.
 
     They are daemons: a dead disk keeps no process from ending.
@@ -71,14 +100,13 @@ class Threads:
 
     def __init__(self, most: int = MOST_THREADS) -> None:
         self._most = most
-        self._queue: SimpleQueue[_Work | None] = SimpleQueue()
+        self._queue: SimpleQueue[Work | None] = SimpleQueue()
         self._count = 0
         self._busy = 0
         self._changing = threading.Lock()
 
     async def run(self, work: Callable[[], None], patience: float) -> bool:
-        """Be an `OffLoop`."""
-        wanted = _Work(work)
+        wanted = Work(work)
         with self._changing:
             self._busy += 1
             is_short = self._busy > self._count < self._most
@@ -86,11 +114,7 @@ class Threads:
         if is_short:
             threading.Thread(target=self._serve, name=THREAD_NAME, daemon=True).start()
         self._queue.put(wanted)
-        timer = wanted.loop.call_later(patience, wanted.settle, None, False)
-        try:
-            return await wanted.done
-        finally:
-            timer.cancel()
+        return await wanted.wait(patience)
 
     def close(self) -> None:
         """Let the threads end; what is asked from here on gets new ones."""
