@@ -109,8 +109,11 @@ AT_ONCE = {"retry-after": "0"}
 FAILURES: dict[str, Send] = {
     **{
         str(status): refuse(status, f"no: {CANARY}", headers=AT_ONCE)
-        for status in (400, 401, 403, 404, 429, 500)
+        for status in (400, 401, 402, 403, 404, 408, 413, 429, 500, 501, 529)
     },
+    "too long": refuse(400, f"prompt is too long: {CANARY}"),
+    "a quota": refuse(429, f"used up: {CANARY}", code="insufficient_quota"),
+    "a limit of hours": refuse(429, f"later: {CANARY}", headers={"retry-after": "7200"}),
     "redirected": send_json({}, status=302, headers={"location": f"http://127.0.0.1:9/?key={CANARY}"}),
     "not JSON": Send([f"<html>{CANARY}</html>".encode()], headers={"content-type": "text/html"}),
     "no reply": send_json({"echo": CANARY}),
@@ -120,21 +123,31 @@ FAILURES: dict[str, Send] = {
 }
 
 
-@pytest.mark.parametrize("api", SPOKEN)
+KEPT_IN: dict[str, dict[str, Any]] = {
+    "apiKey": {"apiKey": CANARY},
+    "bearerToken": {"bearerToken": CANARY},
+    "headers": {"headers": {"x-key": CANARY, "authorization": f"Basic {CANARY}"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("api", "kept_in"),
+    [*((api, "apiKey") for api in SPOKEN), ("chat", "bearerToken"), ("anthropic", "headers")],
+)
 async def test_no_failure_of_any_api_tells_the_key(
-    tmp_path: Path, api: str, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, api: str, kept_in: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """B81: not to clients, not in answers, not in the log, not in the runtime's own lines."""
     caplog.set_level("DEBUG")
     serve, kind = SPOKEN[api]
-    failing = ""
+    failing, answers = "", list[str]()
 
     def fail(_: object) -> Send:
         return FAILURES[failing]
 
     async with serve(fail) as model, serving(tmp_path, None) as server:
         client = server.connect()
-        provider = {"baseUrl": model.base_url, "apiKey": CANARY, **kind}
+        provider = {"baseUrl": model.base_url, **KEPT_IN[kept_in], **kind}
         await client.call(
             "session.create", sessionId="it", workingDirectory=str(tmp_path), model="m", provider=provider
         )
@@ -142,14 +155,23 @@ async def test_no_failure_of_any_api_tells_the_key(
             await client.call("session.send", sessionId="it", prompt="hi")
             await client.until("session.idle", count)
             assert client.types.count("session.error") == count, failing
-        unreachable = {**provider, "baseUrl": f"http://user:{CANARY}@127.0.0.1:9/v1"}
-        await client.call("session.resume", sessionId="it", provider=unreachable)
-        await client.call("session.send", sessionId="it", prompt="hi")
-        await client.until("session.idle", len(FAILURES) + 1)
+            for method in ("session.history.compact", "session.history.summarizeForHandoff"):
+                try:
+                    answers.append(str(await client.call(method, sessionId="it")))
+                except RequestFailed as error:
+                    answers.append(f"{error} {error.data}")
+        for url in (f"http://user:{CANARY}@127.0.0.1:9/v1", f"https://127.0.0.1:9/v1?key={CANARY}"):
+            await client.call("session.resume", sessionId="it", provider={**provider, "baseUrl": url})
+            idles = client.types.count("session.idle")
+            await client.call("session.send", sessionId="it", prompt="hi")
+            await client.until("session.idle", idles + 1)
+            assert client.types.count("session.error") == idles + 1
         for wrong in ({"baseUrl": f"ftp://{CANARY}@x"}, {"apiKey": f"{CANARY}\n{CANARY}"}):
             with pytest.raises(RequestFailed) as refused:
                 await client.call("session.create", sessionId="no", provider={**provider, **wrong})
             assert CANARY not in str(refused.value)
+        assert len(answers) == 2 * len(FAILURES)
+        assert CANARY not in "".join(answers)
         assert not any(CANARY.encode() in event.encoded for event in client.events)
     assert files_with_the_key(tmp_path) == []
     assert CANARY not in caplog.text

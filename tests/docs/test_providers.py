@@ -1,14 +1,18 @@
 """The configuration on each provider's page reaches a strict server of that provider's API."""
 
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from tests.docs.test_snippets import SETTINGS, Snippet
+from tests.cases.wired import serving
+from tests.docs.test_snippets import ROOT, SETTINGS, Snippet, snippets
+from tests.server.sessions import prompted, started
 from turnwright import config
 from turnwright.protocol.messages import User
 from turnwright.protocol.options import ProviderOptions
+from turnwright.protocol.wire import Json, convert, loads
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.open import open_provider
 from turnwright.testing.answers import say
@@ -20,6 +24,7 @@ from turnwright.testing.responses_server import ResponsesServer
 
 pytestmark = pytest.mark.anyio
 
+PAGES_FOLDER = ROOT / "docs" / "providers"
 PAGES = [snippet for snippet in SETTINGS if snippet.page.parent.name == "providers"]
 KEYS = {
     "OPENAI_API_KEY": "sk-documented",
@@ -27,6 +32,9 @@ KEYS = {
     "AZURE_OPENAI_API_KEY": "sk-documented",
     "LITELLM_KEY": "sk-documented",
 }
+
+
+SESSIONS = [s for s in snippets() if s.language == "json" and '"providers"' in s.text]
 
 
 class Unheard:
@@ -72,3 +80,30 @@ async def test_the_endpoint_of_a_page_answers(page: Snippet, tmp_path: Path) -> 
         reply = await provider.respond(asked, Unheard())
         await provider.aclose()
     assert (reply.content, server.violations) == ("Hello!", [])
+
+
+@pytest.mark.parametrize("page", SESSIONS, ids=str)
+async def test_each_model_of_a_session_as_documented_answers(page: Snippet, tmp_path: Path) -> None:
+    documented: dict[str, Json] = loads(page.text)
+    async with AsyncExitStack() as running:
+        server = await running.enter_async_context(serving(tmp_path, None))
+        models: list[ModelServer] = []
+        for provider in documented["providers"]:
+            models.append(await running.enter_async_context(server_for(convert(provider, ProviderOptions))))
+            provider["baseUrl"] = models[-1].base_url
+        client = server.connect()
+        session = await started(client, tmp_path, **documented)
+        for model in documented["models"]:
+            selection = f"{model['provider']}/{model['id']}"
+            await client.call("session.model.switchTo", sessionId=session, modelId=selection)
+            await prompted(client, session, "Hello?")
+    asked = [request["model"] for model in models for request in model.requests]
+    assert asked == [model["wireModel"] for model in documented["models"]]
+    assert [wrong for model in models for wrong in model.violations] == []
+    assert client.types.count("session.error") == 0
+
+
+def test_there_is_a_configuration_to_paste_on_every_page_of_a_provider() -> None:
+    pages = set(PAGES_FOLDER.glob("*.md"))
+    assert {snippet.page for snippet in PAGES} == pages
+    assert len(SESSIONS) == 1
