@@ -1,9 +1,8 @@
 """An answer that is kept alive without going on: given up after a while."""
 
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Self
-
-import anyio
 
 from turnwright.errors import ProviderError
 
@@ -20,7 +19,7 @@ class Paced:
         pieces: AsyncIterator[bytes],
         seconds: float,
         stalled: Callable[[], ProviderError],
-        clock: Callable[[], float] = anyio.current_time,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._pieces = pieces
         self._seconds = seconds
