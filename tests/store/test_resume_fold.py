@@ -134,6 +134,14 @@ def test_a_loaded_log_says_what_applying_every_event_says(
     assert loaded(event.encoded for event in events) == applied(events)
 
 
+def test_a_call_is_answered_by_a_result_behind_an_event_of_a_sub_agent() -> None:
+    reply = AssistantMessage("m", "", [ToolRequest("a", "bash", "function", {})])
+    done = ToolComplete("a", True, result=ToolSuccess("x", "x"))
+    hook = HookStart("h", "preToolUse")
+    events = sealed([(hook, None), (TurnStart("0"), None), (reply, None), (hook, "agent"), (done, None)])
+    assert loaded(event.encoded for event in events) == applied(events)
+
+
 @pytest.mark.parametrize("name", sorted(file.stem for file in FIXTURES.glob("*.jsonl")))
 def test_a_log_of_another_runtime_is_loaded_as_its_events_say(name: str) -> None:
     events = events_of(name)

@@ -7,6 +7,7 @@ from typing import Any
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.compaction import CompactionComplete, ContextCleared
 from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, ToolRequest, UserMessage
+from turnwright.protocol.events.tools import ToolComplete
 from turnwright.store.heads import ID_AT, ID_TO, head_of
 from turnwright.store.history_start import HistoryStart
 from turnwright.store.kinds import ANSWERED, ASKED
@@ -100,6 +101,10 @@ class Folding:
             case AssistantMessage(content=content, tool_requests=requests):
                 self._calls.clear()
                 self.history.add(length_of_reply(content, requests), self._offset)
+            case ToolComplete():
+                self._calls.append(
+                    event.encoded
+                )  # its reply may have been put off, and asks for it only then
             case SystemMessage():
                 self.history.system = event.encoded
             case CompactionComplete(success=True) as data:
