@@ -122,14 +122,13 @@ async def test_an_end_that_comes_while_another_is_synced_waits_for_a_sync_of_its
     """A summary in the background ends its turn beside the run's."""
     reached, go_on = threading.Semaphore(0), threading.Semaphore(0)
 
-    class Slow(MemoryLog):
-        def sync(self) -> None:
-            reached.release()
-            assert go_on.acquire(timeout=5)
+    def sync() -> None:
+        reached.release()
+        assert go_on.acquire(timeout=5)
 
     seen: list[Event] = []
     threads = Threads()
-    publication = Publication(Slow, threads)
+    publication = Publication(sync, lambda: None, threads.run)
     publication.subscribers.append(seen.append)
     first, second = (seal(ModeChanged("interactive", mode), parent_id=None) for mode in ("plan", "autopilot"))
     last = seal(Idle(), parent_id=None)

@@ -11,7 +11,6 @@ from tests.cases.local_tool import LocalTool
 from tests.engine.harness import Recorder, options, running, say
 from tests.simulation.clock import Clock, Threads, VirtualLoop, run, simulated
 from tests.simulation.disk import QUICK
-from turnwright.engine.journal.off_loop import OffLoop
 from turnwright.engine.lifecycle.suspend import suspend
 from turnwright.errors import StoreError
 from turnwright.protocol.envelope import Event, parse
@@ -126,13 +125,11 @@ async def test_a_session_suspended_before_its_run_begins_is_idle_and_others_may_
     assert [(m.content, m.delivery) for m in messages] == [("first", "idle"), ("second", "queued")]
 
 
-class Stalled(OffLoop):
+async def stalled(work: Callable[[], None], patience: float) -> bool:
     """What a disk that hardly answers makes of a sync."""
-
-    async def run(self, work: Callable[[], None], patience: float) -> bool:
-        await anyio.sleep(SYNC_SECONDS)
-        work()
-        return True
+    await anyio.sleep(SYNC_SECONDS)
+    work()
+    return True
 
 
 def test_a_runtime_that_ends_while_the_disk_stalls_lets_go_of_its_logs(tmp_path: Path) -> None:
@@ -145,7 +142,7 @@ def test_a_runtime_that_ends_while_the_disk_stalls_lets_go_of_its_logs(tmp_path:
         model = Scripted([calls(("c", "local", "{}"))])
         tools = [LocalTool("local", work)]
         with simulated(Clock(loop), Threads(QUICK)):
-            async with running(model, tmp_path, store, tools=tools, off_loop=Stalled()) as runtime:
+            async with running(model, tmp_path, store, tools=tools, off_loop=stalled) as runtime:
                 session = await runtime.create(options(tmp_path, session_id="s"), client)
                 say(session, "go")
                 await client.until("tool.execution_complete")

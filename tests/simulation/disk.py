@@ -8,7 +8,6 @@ from pathlib import Path
 import anyio
 
 from tests.simulation.faults import Faults
-from turnwright.engine.journal.off_loop import OffLoop
 from turnwright.store.disk import Disk
 
 QUICK = 0.002
@@ -26,7 +25,6 @@ class SimulatedDisk(Disk):
         self.writes = 0
         self.is_dead = False
         self.is_full = False
-        self.off_loop = Stalling(self, faults)
 
     def open(self, path: Path, flags: int) -> int:
         if self.is_dead:  # what it would make, it makes nowhere
@@ -64,20 +62,9 @@ class SimulatedDisk(Disk):
             self._take_room(True)
             super().make_folder(path)
 
-    def _take_room(self, takes: bool) -> None:
-        if takes and self.is_full:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-class Stalling(OffLoop):
-    """Syncs of one process's logs, which can stall."""
-
-    def __init__(self, disk: SimulatedDisk, faults: Faults) -> None:
-        self._disk = disk
-        self._faults = faults
-
-    async def run(self, work: Callable[[], None], patience: float) -> bool:
-        stalls = not self._disk.is_dead and self._faults.strikes("stall", "a sync")
+    async def off_loop(self, work: Callable[[], None], patience: float) -> bool:
+        """Sync a log, which can stall."""
+        stalls = not self.is_dead and self._faults.strikes("stall", "a sync")
         seconds = self._faults.between(*STALLED) if stalls else QUICK
         with anyio.CancelScope(shield=True):
             await anyio.sleep(min(seconds, patience))
@@ -85,3 +72,7 @@ class Stalling(OffLoop):
             return False
         work()
         return True
+
+    def _take_room(self, takes: bool) -> None:
+        if takes and self.is_full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -14,7 +14,6 @@ from anyio.abc import TaskStatus
 from turnwright import config
 from turnwright.cli.arguments import DURABILITIES, LOG_LEVELS, port_number, seconds
 from turnwright.cli.interrupt import stopping_signals
-from turnwright.engine.journal.kernel import Kernel
 from turnwright.protocol.options import Durability
 from turnwright.server.serve import listen, serve_stdio, serve_tcp
 from turnwright.server.settings import Settings, from_environment
@@ -94,12 +93,7 @@ async def serve(settings: Settings, configured: config.Config, port: int | None)
     async with anyio.create_task_group() as group:
         await group.start(_until_signal, group.cancel_scope)  # before anyone is told that we listen
         async with started(
-            settings,
-            provider=provider,
-            model=model,
-            models=configured.models,
-            durability=durability,
-            off_loop=Kernel(),
+            settings, provider=provider, model=model, models=configured.models, durability=durability
         ) as runtime:
             if listener is None:
                 await serve_stdio(runtime, settings)

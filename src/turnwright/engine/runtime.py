@@ -78,7 +78,8 @@ class Runtime:
         self._identities = identities
         self._durability: Durability = durability
         self._idle_timeout = idle_timeout
-        self._off_loop = off_loop or Threads()
+        self._threads = Threads()
+        self._off_loop = off_loop or self._threads.run
         self._tasks: TaskGroup
         self._listings: dict[str, Listing] = {}
         self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
@@ -99,7 +100,7 @@ class Runtime:
         try:
             return await self._tasks.__aexit__(None, None, None)
         finally:
-            self._off_loop.close()
+            self._threads.close()
             for session in self.sessions.values():  # those that a slow disk kept from ending in time
                 self._listings[session.id].drop()
                 session.journal.log.close()

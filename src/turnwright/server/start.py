@@ -4,7 +4,6 @@ import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from turnwright.engine.journal.off_loop import OffLoop
 from turnwright.engine.models.endpoint import Endpoints
 from turnwright.engine.models.endpoints import ConfiguredEndpoints, Defaults
 from turnwright.engine.runtime import Runtime
@@ -33,7 +32,6 @@ async def started(
     endpoints: Endpoints | None = None,
     durability: Durability = "turn",
     disk: Disk | None = None,
-    off_loop: OffLoop | None = None,
     environment: Mapping[str, str] = os.environ,
     tools: Sequence[Tool] | None = None,
 ) -> AsyncGenerator[Runtime, None]:
@@ -41,8 +39,8 @@ async def started(
 
     `models` is what the user says of models, by their ids.
 
-    With `endpoints` of the caller's own, nothing else is asked who answers; the logs are kept on `disk` and
-    synced by `off_loop`, and `tools` take the place of the machine's.
+    With `endpoints` of the caller's own, nothing else is asked who answers; the logs are kept on `disk`, and
+    `tools` take the place of the machine's.
     Tools' processes get `environment` without the runtime's own keys.
     """
     defaults = Defaults(provider, model, settings.api_url, settings.github_token, models or {})
@@ -60,7 +58,6 @@ async def started(
         identities=users,
         idle_timeout=settings.session_idle_timeout,
         durability=durability,
-        off_loop=off_loop,
     )
     try:
         async with runtime:

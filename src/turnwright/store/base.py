@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -65,13 +64,6 @@ class EventLog(Protocol):
 
     def sync(self) -> None:
         """Return when all that was appended would survive a power loss. May block. Raises StoreError."""
-        ...
-
-    def syncing(self) -> AbstractContextManager[int] | None:
-        """A block in which the caller syncs the descriptor that it gets, which does what `sync` does.
-
-        An OSError that is raised in it becomes a StoreError. None where it takes more than that.
-        """
         ...
 
     def name(self) -> None:

@@ -2,8 +2,8 @@
 
 import os
 import threading
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -132,21 +132,13 @@ class JsonlLog:
         return grown
 
     def sync(self) -> None:
-        with self._syncing() as fd:
-            self._disk.sync(fd)
-
-    def syncing(self) -> AbstractContextManager[int] | None:
-        return self._syncing() if self._named is self._file else None
-
-    @contextmanager
-    def _syncing(self) -> Generator[int]:
         with self._changing:
             if not self._is_open:
                 raise StoreError(f"can't sync the session's log {self._path}: it is closed")
             file, place, sum, rewritten = self._file, self._place, self._sum, self._rewritten
             file.lend()
         try:
-            yield file.fd
+            self._disk.sync(file.fd)
             place.check()
             self._bring_name_to_disk(file)
         except OSError as error:

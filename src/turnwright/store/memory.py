@@ -40,9 +40,6 @@ class MemoryLog:
     def sync(self) -> None:
         self.synced = len(self.lines)
 
-    def syncing(self) -> None:
-        pass
-
     def name(self) -> None:
         pass
 

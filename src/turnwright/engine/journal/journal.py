@@ -4,7 +4,7 @@ import logging
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from turnwright.engine.journal.off_loop import Inline, OffLoop
+from turnwright.engine.journal.off_loop import OffLoop, inline
 from turnwright.engine.journal.publication import Publication, Subscriber
 from turnwright.engine.journal.rescue import brought_back
 from turnwright.errors import StoreError, TurnwrightError
@@ -32,15 +32,14 @@ class Journal:
     """
 
     def __init__(
-        self, event_log: EventLog, *, durability: Durability = "turn", off_loop: OffLoop | None = None
+        self, event_log: EventLog, *, durability: Durability = "turn", off_loop: OffLoop = inline
     ) -> None:
         self.log = event_log
         self.state = State()
         self.history = History()
         self.damage: Damage | None = None
         self.altered: Altered | None = None
-        self._off_loop = off_loop or Inline()
-        self._publication = Publication(lambda: self.log, self._off_loop)
+        self._publication = Publication(lambda: self.log.sync(), lambda: self.log.name(), off_loop)
         self._durability: Durability = durability
         self._is_loaded = False
         self._is_begun = False
@@ -79,7 +78,6 @@ class Journal:
         """Let others write; what is emitted from here on holds the log just for itself."""
         self._is_begun = False
         self._let_go()
-        self._off_loop.rest()
 
     @contextmanager
     def writing(self, *, briefly: bool = False) -> Generator[None]:

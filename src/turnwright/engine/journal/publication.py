@@ -10,7 +10,6 @@ import anyio
 from turnwright.engine.journal.off_loop import OffLoop
 from turnwright.errors import StoreError
 from turnwright.protocol.envelope import Event
-from turnwright.store.base import EventLog
 
 Subscriber = Callable[[Event], None]
 
@@ -23,12 +22,14 @@ log = logging.getLogger(__name__)
 class Publication:
     """Hands events to subscribers, in order. Behind one that the disk must have first, all others wait.
 
-    `log` is asked for each time: it can be another one by then.
+    `sync` blocks until all that was logged would survive a power loss, `name` until the log would be found;
+    both raise StoreError.
     """
 
-    def __init__(self, log: Callable[[], EventLog], off_loop: OffLoop) -> None:
+    def __init__(self, sync: Callable[[], None], name: Callable[[], None], off_loop: OffLoop) -> None:
         self.subscribers: list[Subscriber] = []
-        self._log = log
+        self._sync = sync
+        self._name = name
         self._off_loop = off_loop
         self._waiting: deque[Event] = deque()
         self._is_due = False
@@ -70,7 +71,7 @@ class Publication:
         if self._is_due:
             self._is_due = False
             try:
-                self._log().sync()
+                self._sync()
             except StoreError as error:
                 self._failure = error
         while self._waiting:
@@ -86,7 +87,7 @@ class Publication:
     async def name(self) -> None:
         """Bring the log's name to the disk; a sync does so too if this couldn't."""
         with anyio.CancelScope(shield=True), suppress(StoreError):
-            await self._off_loop.run(self._log().name, SYNC_TIMEOUT)
+            await self._off_loop(self._name, SYNC_TIMEOUT)
 
     async def keep_draining(self) -> None:
         """Publish what waits for the disk, as it comes, until the end."""
@@ -103,7 +104,7 @@ class Publication:
     async def _bring_to_disk(self) -> None:
         self._is_due = False
         try:
-            if not await self._off_loop.sync(self._log(), SYNC_TIMEOUT):
+            if not await self._off_loop(self._sync, SYNC_TIMEOUT):
                 log.warning("the disk did not answer in %d s: going on without it", SYNC_TIMEOUT)
         except StoreError as error:
             self._failure = error
