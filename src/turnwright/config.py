@@ -73,8 +73,8 @@ class EndpointTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     wire_api: Literal["completions", "responses"] = "completions"
     headers: dict[str, str] | None = None
     models: tuple[str, ...] = ()
-    max_prompt_tokens: int | None = None
-    max_output_tokens: int | None = None
+    max_prompt_tokens: Tokens | None = None
+    max_output_tokens: Tokens | None = None
 
 
 class LongContextTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -354,13 +354,19 @@ def _key(
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        if file.exists() and not file.is_file():  # a pipe would be waited for
+            raise ConfigError(f"{file} is no regular file")
+        return tomllib.loads(file.read_text("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise ConfigError(f"{file} can't be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} is not UTF-8, at byte {error.start}") from error
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file} is not TOML: {error}") from error
+    except RecursionError:
+        raise ConfigError(f"{file} is not TOML that can be read: nested too deeply") from None
 
 
 def _convert(place: str, values: Any, kind: type[S]) -> S:

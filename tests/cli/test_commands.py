@@ -308,7 +308,7 @@ async def test_a_log_that_cannot_be_read_is_told_in_a_line_and_the_others_are_au
     log = tmp_path / "copilot-home" / "session-state" / unreadable / "events.jsonl"
     log.unlink()
     log.mkdir()
-    reason = os.strerror(errno.EISDIR)
+    reason = "it is no regular file"
     audited = await turnwright("audit", cwd=tmp_path)
     assert (audited.status, audited.err) == (1, f"turnwright: can't read {log}: {reason}\n")
     assert f"{sound}/events.jsonl: " in audited.out

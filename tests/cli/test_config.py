@@ -1,5 +1,6 @@
 """Configuration: who may choose what, and who has the last word."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -221,6 +222,11 @@ def test_a_workspaces_file_is_found_from_a_folder_below_up_to_the_root_of_the_ch
     ("text", "complaint"),
     [
         ("model = ", "is not TOML"),
+        (f"a = {'[' * 3000}{']' * 3000}", "nested too deeply"),
+        (
+            "[endpoints.a]\nbase_url = 'http://x'\nmax_prompt_tokens = 0",
+            ": endpoints.a: max_prompt_tokens: Expected `int` >= 1",
+        ),
         ("modle = 'x'", ": there is no field `modle`; there are: mode, model, models, reasoning_effort, "),
         ("mode = 'fast'", ": mode: must be autopilot, interactive or plan, not 'fast'"),
         ("[endpoints.a]\nbase_url = 3", ": endpoints.a: base_url: Expected `str`, got `int`"),
@@ -305,3 +311,18 @@ def test_what_cannot_be_said_of_a_model_is_refused_by_its_key(home: Path, line: 
         config.load(home, environment={})
     assert str(file) in str(refused.value)
     assert fault in str(refused.value)
+
+
+def test_a_file_that_begins_with_a_byte_order_mark_is_read(home: Path) -> None:
+    write_user_file(home, "\ufeffmodel = 'm'\n[endpoints.a]\nbase_url = 'http://x'\nmodels = ['m']")
+    found = config.load(home, environment={})
+    assert found.model is not None
+    assert found.model.value == "m"
+
+
+def test_a_pipe_in_the_place_of_the_users_file_is_not_waited_for(home: Path) -> None:
+    file = write_user_file(home, "")
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(ConfigError, match=r"config\.toml is no regular file$"):
+        config.load(home, environment={})

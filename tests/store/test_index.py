@@ -1,5 +1,6 @@
 """Lists of sessions come from an index, which may be lost, be damaged or be out of date."""
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 
 from tests.engine.harness import Recorder, options, running, say
 from tests.store.calls import counted
+from turnwright.cli.archive import Archive
+from turnwright.errors import StoreError
 from turnwright.protocol.envelope import seal
 from turnwright.protocol.events.conversation import UserMessage
 from turnwright.protocol.events.session import Context, Renamed, SessionStart
@@ -226,3 +229,14 @@ async def test_a_session_that_has_become_idle_is_in_the_index(tmp_path: Path) ->
             await runtime.unload("s")
             stored = runtime.metadata("s")
             assert (stored.summary, stored.context) == (live.summary, live.context) == ("hello", live.context)
+
+
+def test_a_pipe_in_the_place_of_a_log_is_not_waited_for(tmp_path: Path) -> None:
+    write(root(tmp_path), "a", "hello")
+    (root(tmp_path) / "p").mkdir()
+    os.mkfifo(root(tmp_path) / "p" / LOG_NAME)
+    assert [*listed(tmp_path)] == ["a"]
+    with pytest.raises(StoreError, match="it is no regular file"):
+        JsonlStore(root(tmp_path)).open("p")
+    with pytest.raises(StoreError, match="it is no regular file"):
+        Archive(tmp_path).state("p")

@@ -105,7 +105,7 @@ PAYLOADS = st.one_of(
     st.builds(Renamed, TEXTS),
     st.just(ModeChanged("interactive", "plan")),
     st.just(CompactionStart(1, 1, 1, 1, 1, "threshold")),
-    st.floats(0, 1),
+    st.floats(-0.2, 1.5),
 )
 STEPS = st.lists(st.tuples(PAYLOADS, st.sampled_from([None, None, None, "agent"])), max_size=40)
 
@@ -192,3 +192,20 @@ def test_of_a_long_log_what_its_summaries_stand_for_is_decoded_only_where_the_st
     found = counted(lambda: load(log, decoded_whole=-1))
     assert found["Decoder.decode_lines"] == 3  # replies, results that edited files, model calls
     assert found["Decoder.decode"] < 2 * (rare + shown) + 10 < len(events) / 2
+
+
+def test_an_event_that_logs_are_not_for_says_nothing_in_one() -> None:
+    said = seal(UserMessage("hi"), parent_id=None, ephemeral=True)
+    named = seal(Renamed("a name"), parent_id=None)
+    told = loaded([said.encoded, named.encoded])
+    assert told == applied([parse(named.encoded)])
+
+
+def test_a_summary_of_more_messages_than_there_are_leaves_those_behind_it() -> None:
+    """A log that lost a line before its summary."""
+    first = seal(
+        CompactionComplete(True, "threshold", summary_content="sum", messages_removed=2), parent_id=None
+    )
+    second = seal(UserMessage("still here"), parent_id=first.id)
+    told = loaded([first.encoded, second.encoded])
+    assert [message["content"] for message in told["history"]["messages"]][1:] == ["still here"]

@@ -9,7 +9,7 @@ from turnwright.engine.lifecycle.summary import SessionMetadata, listed
 from turnwright.errors import InvalidParams, SessionNotFound, StoreError
 from turnwright.protocol.envelope import Event, parse
 from turnwright.store.jsonl import LOG_NAME, JsonlStore
-from turnwright.store.jsonl_log import pieces_of
+from turnwright.store.jsonl_log import open_to_read, pieces_of
 from turnwright.store.load import load_state
 from turnwright.store.state import State
 
@@ -39,7 +39,7 @@ class Archive:
         """A session's events, oldest first; what is no event is passed over. Raises SessionNotFound or
         StoreError.
         """
-        with _reading(session_id), (self.store.folder(session_id) / LOG_NAME).open("rb") as file:
+        with _reading(session_id), open_to_read(self.store.folder(session_id) / LOG_NAME) as file:
             for number, line in enumerate(file, 1):
                 try:
                     yield parse(line.rstrip(b"\n"))

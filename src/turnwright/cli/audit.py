@@ -13,7 +13,7 @@ from turnwright.server.settings import home
 from turnwright.store.audit import Report, audit
 from turnwright.store.checksums import Checksums, verify
 from turnwright.store.jsonl import LOG_NAME
-from turnwright.store.jsonl_log import BLOCK
+from turnwright.store.jsonl_log import BLOCK, open_to_read
 from turnwright.store.lease import writer_of
 from turnwright.store.repair import obstacle, repair
 
@@ -78,7 +78,7 @@ def _read(path: Path) -> tuple[Report, str | None]:
 
 def _audit(path: Path, *, is_written: bool) -> Report:
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             altered = verify(iter(partial(file.read, BLOCK), b""), Checksums(path).noted()).altered
             file.seek(0)
             return audit(file, altered, is_written=is_written)
@@ -89,7 +89,7 @@ def _audit(path: Path, *, is_written: bool) -> Report:
 def _advice(path: Path, session_id: str) -> str:
     """What can be done about a broken log."""
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             reason = obstacle(repair(file).lines)
     except OSError as error:
         raise StoreError(f"can't read {path}: {error.strerror}") from error

@@ -71,24 +71,22 @@ class Folding:
         self._offset = offsets[-1]
 
     def add(self, event: Event) -> None:
-        """Take one more event that was decoded."""
+        """Take one more event that was decoded; one that logs aren't for says nothing in a log."""
+        if event.ephemeral:
+            return
         if event.type in ASKED or event.type in ANSWERED:
             self._apply_questions()
         if event.agent_id is None:
             self._main(event)
         self.state.apply(event)
-        if not event.ephemeral:
-            self._last_id, self._last = event.id.encode(), event
+        self._last_id, self._last = event.id.encode(), event
 
     def close(self) -> None:
         """Take what was put off into account; `is_whole` tells whether all of it could be read."""
         self._apply_questions()
         for line in self._starts.values():
             self._event(line)
-        for line in self._calls:
-            found = said(line, SAID.get(head_of(line))) or self._event(line)
-            if found is not None and type(found.data) in OF_MAIN:
-                OF_MAIN[type(found.data)](self.state, found.data)
+        self._take_calls()
         last = self._event(self._last) if isinstance(self._last, bytes) else self._last
         if last is not None:
             self.state.last_id, self.state.modified = last.id, last.timestamp
@@ -108,7 +106,8 @@ class Folding:
             case SystemMessage():
                 self.history.system = event.encoded
             case CompactionComplete(success=True) as data:
-                self.history.compact(data)
+                self._take_calls()
+                self.history.compact(data, is_answered=not self.state.open_calls)
             case ContextCleared() as data:
                 self.history.clear(data, self._offset)
             case _:
@@ -177,6 +176,13 @@ class Folding:
         for place in range(max(reply, 0), len(lines)):
             if kinds[place] in _OF_CALLS:
                 self._calls.append(lines[place])
+
+    def _take_calls(self) -> None:
+        for line in self._calls:
+            found = said(line, SAID.get(head_of(line))) or self._event(line)
+            if found is not None and type(found.data) in OF_MAIN:
+                OF_MAIN[type(found.data)](self.state, found.data)
+        self._calls.clear()
 
     def _apply_questions(self) -> None:
         for line in self._asked.values():

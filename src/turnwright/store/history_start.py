@@ -29,6 +29,8 @@ class HistoryStart:
 
     def __init__(self) -> None:
         self.system: bytes | None = None
+        self.adds_up = True
+        """Whether all that summaries stand for was there; else only decoding all lines tells what was."""
         self._spans: deque[_Span] = deque()
         self._summaries: list[Message] = []
         self._removed = 0
@@ -51,12 +53,18 @@ class HistoryStart:
         """Forget all spans: the history begins with this line."""
         self._spans.clear()
         self._spans.append(_Span(0, offset))
-        self._summaries, self._removed = [], 0
+        self._summaries, self._removed, self.adds_up = [], 0, True
         self._seed = data.message_id if is_seed(data) else None
 
-    def compact(self, data: CompactionComplete) -> None:
-        """Forget the spans that a summary stands for; of the one that it cuts, count what goes."""
+    def compact(self, data: CompactionComplete, *, is_answered: bool) -> None:
+        """Forget the spans that a summary stands for; of the one that it cuts, count what goes.
+
+        The results of the last reply are not in place before each of its calls is answered.
+        """
         removed = data.messages_removed or 0
+        unplaced = 0 if is_answered or not self._spans else max(self._spans[-1].messages - 1, 0)
+        there = len(self._summaries) + sum(span.messages for span in self._spans) - self._removed - unplaced
+        self.adds_up = self.adds_up and 0 <= removed <= there
         gone = min(removed, len(self._summaries))
         self._removed += removed - gone
         self._summaries[:gone] = []
@@ -74,7 +82,8 @@ class HistoryStart:
             found = said(line, SAID.get(beginning)) or event_of(line)
             if found is None:
                 return None
-            if found.agent_id is None and not isinstance(found.data, CompactionComplete):
+            is_said = found.agent_id is None and not found.ephemeral
+            if is_said and not isinstance(found.data, CompactionComplete):
                 history.take(found.data)
         if self._summaries or self._removed:
             history.messages[: self._removed] = self._summaries

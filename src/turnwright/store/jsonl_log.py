@@ -1,6 +1,8 @@
 """A log as a file, one event a line."""
 
+import errno
 import os
+import stat
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -19,6 +21,7 @@ from turnwright.store.meddling import Place
 
 LOG_NAME = "events.jsonl"
 TORN_NAME = f"{LOG_NAME}.torn"
+NOT_REGULAR = "it is no regular file"
 REPLACED_NAME = f"{LOG_NAME}.replaced"
 ANOTHER = "Another program"
 BLOCK = 1 << 16
@@ -44,7 +47,11 @@ class JsonlLog:
             disk.open(path, os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0))
         )
         self._is_open = True
-        self.size = os.fstat(self._fd).st_size
+        status = os.fstat(self._fd)
+        if not stat.S_ISREG(status.st_mode):
+            self._file.close()
+            raise OSError(errno.EINVAL, NOT_REGULAR)
+        self.size = status.st_size
         self._is_held = False
         self._is_torn = False
         self.is_cut = False
@@ -311,8 +318,17 @@ class JsonlLog:
 
 def pieces_of(path: Path) -> Iterator[list[bytes]]:
     """A log that is only read, whoever writes it, many lines at once, with their newlines. Raises OSError."""
-    with path.open("rb", buffering=BLOCK) as file:
+    with open_to_read(path) as file:
         yield from _pieces(file)
+
+
+def open_to_read(path: Path) -> BinaryIO:
+    """Open a log, or what is in its place, to be read alone. Raises OSError unless it is a regular file."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))  # a pipe isn't waited for
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, NOT_REGULAR)
+    return os.fdopen(fd, "rb", buffering=BLOCK)
 
 
 def _pieces(file: BinaryIO) -> Iterator[list[bytes]]:

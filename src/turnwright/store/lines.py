@@ -51,6 +51,7 @@ class Said(msgspec.Struct, Generic[D], rename="camel"):
 
     data: D
     agent_id: str | None = None
+    ephemeral: bool = False
 
 
 REPLIES = msgspec.json.Decoder(ReplyLine)

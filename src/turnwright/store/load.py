@@ -102,6 +102,8 @@ def _fold_long(log: EventLog) -> _Folded | None:
     if any(True for lines in log.pieces() for _ in folding.take(lines)):
         return None
     folding.close()
+    if not folding.history.adds_up:
+        return _fold_whole(log)
     history = folding.history.read(log) if folding.is_whole else None
     if history is None:
         return None
