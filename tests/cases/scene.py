@@ -96,9 +96,10 @@ async def scene(
         assert turns(events) == len(model.requests)
 
 
-def turns(events: Iterable[Event]) -> int:
-    """How many turns were started."""
-    return sum(isinstance(event.data, TurnStart) for event in events)
+def turns(events: Sequence[Event]) -> int:
+    """How many turns were started, but for those that sent no request."""
+    started = sum(isinstance(event.data, TurnStart) for event in events)
+    return started - sum(isinstance(event.data, TurnEnd) and not event.data.request_sent for event in events)
 
 
 def accounted_for(events: Sequence[Event]) -> None:

@@ -83,6 +83,7 @@ class EndlessStream:
     """A model that streams for ever."""
 
     async def respond(self, request: ModelRequest, progress: Progress) -> Reply:
+        await progress.ready()
         progress.sent()
         while True:
             progress.text("and on ")

@@ -40,6 +40,9 @@ SESSIONS = [s for s in snippets() if s.language == "json" and '"providers"' in s
 class Unheard:
     """A progress that nobody follows."""
 
+    async def ready(self) -> None:
+        pass
+
     def sent(self) -> None:
         pass
 

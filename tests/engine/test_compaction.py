@@ -48,6 +48,7 @@ class Talker(Scripted):
         self.gate: anyio.Event | None = None
 
     async def respond(self, request: ModelRequest, progress: Any) -> Reply:
+        await progress.ready()
         summary = is_summary(request)
         if summary and self.gate:
             await self.gate.wait()
@@ -183,6 +184,7 @@ class Streamer(Talker):
     async def respond(self, request: ModelRequest, progress: Any) -> Reply:
         last = request.messages[-1]
         if not is_summary(request) and isinstance(last, User) and last.content.endswith("stream"):
+            await progress.ready()
             progress.sent()
             progress.text("half of")
             self.is_half_said.set()

@@ -2,6 +2,9 @@
 
 import os
 import threading
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -10,13 +13,15 @@ import pytest
 from tests.cases.faulty_store import OneLog
 from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, scene
-from tests.engine.harness import Recorder
+from tests.engine.harness import Recorder, options, running, say
 from turnwright import Client
 from turnwright.engine.journal.journal import Journal
-from turnwright.engine.journal.off_loop import Threads
+from turnwright.engine.journal.off_loop import Done, Threads, Work, outcome
 from turnwright.engine.journal.publication import Publication
+from turnwright.engine.session import Session
 from turnwright.errors import ConfigError, StoreError
 from turnwright.protocol.envelope import Event, seal
+from turnwright.protocol.events.conversation import TurnEnd
 from turnwright.protocol.events.session import Idle, ModeChanged
 from turnwright.protocol.options import Durability
 from turnwright.providers.scripted import Scripted, Step, calls, text
@@ -128,14 +133,14 @@ async def test_an_end_that_comes_while_another_is_synced_waits_for_a_sync_of_its
 
     seen: list[Event] = []
     threads = Threads()
-    publication = Publication(sync, lambda: None, threads.run)
+    publication = Publication(sync, threads.begin)
     publication.subscribers.append(seen.append)
     first, second = (seal(ModeChanged("interactive", mode), parent_id=None) for mode in ("plan", "autopilot"))
     last = seal(Idle(), parent_id=None)
 
     async def end(event: Event) -> None:
-        publication.publish(event, synced=True)
-        await publication.settle()
+        publication.publish_synced(event, at_once=True)
+        await publication.settled()
 
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
@@ -150,6 +155,74 @@ async def test_an_end_that_comes_while_another_is_synced_waits_for_a_sync_of_its
             go_on.release()
     threads.close()
     assert seen == [first, second, last]
+
+
+class HeldDisk:
+    """An `OffLoop` whose syncs end when the test says so."""
+
+    def __init__(self) -> None:
+        self._under_way: deque[tuple[Work, Done]] = deque()
+
+    def begin(self, work: Work, done: Done) -> None:
+        self._under_way.append((work, done))
+
+    async def end(self, failure: StoreError | None = None) -> None:
+        """End what is under way, and let happen what was waiting for that."""
+        while self._under_way:
+            work, done = self._under_way.popleft()
+            done(failure or outcome(work))
+        await anyio.wait_all_tasks_blocked()
+
+
+@asynccontextmanager
+async def syncing(tmp_path: Path, model: Scripted) -> AsyncGenerator[tuple[Session, Recorder, HeldDisk]]:
+    """A session whose first turn called a tool and has ended, but for the disk."""
+    disk, client = HeldDisk(), Recorder()
+    tools = [LocalTool("ok")]
+    with anyio.fail_after(20):
+        async with running(model, tmp_path, tools=tools, off_loop=disk.begin) as runtime:
+            session = await runtime.create(options(tmp_path), client)
+            await disk.end()
+            say(session, "go")
+            await anyio.wait_all_tasks_blocked()
+            assert (session.journal.events()[-1].type, len(model.requests)) == ("assistant.turn_start", 1)
+            assert client.types[-1] == "tool.execution_complete"
+            yield session, client, disk
+            await disk.end()
+            assert client.types[-1] == "session.idle"
+
+
+def ends(client: Recorder) -> list[tuple[str, bool]]:
+    """The turns that ended, and whether their request was sent."""
+    return [(e.data.turn_id, e.data.request_sent) for e in client.events if isinstance(e.data, TurnEnd)]
+
+
+async def test_the_next_request_is_prepared_while_the_disk_syncs_and_sent_after(tmp_path: Path) -> None:
+    model = Scripted([calls(("a", "ok", "{}")), text("done")])
+    async with syncing(tmp_path, model) as (_, client, disk):
+        await disk.end()
+        assert len(model.requests) == 2
+        assert ends(client) == [("0", True)]
+    assert ends(client) == [("0", True), ("1", True)]
+
+
+async def test_an_abort_while_the_disk_syncs_sends_no_further_request(tmp_path: Path) -> None:
+    model = Scripted([calls(("a", "ok", "{}")), text("done")])
+    async with syncing(tmp_path, model) as (session, client, _):
+        session.abort()
+        await anyio.wait_all_tasks_blocked()
+        assert ends(client) == []
+    assert len(model.requests) == 1
+    assert ends(client) == [("0", True), ("1", False)]
+
+
+async def test_a_sync_that_fails_ends_the_run_before_the_next_request(tmp_path: Path) -> None:
+    model = Scripted([calls(("a", "ok", "{}")), text("done")])
+    async with syncing(tmp_path, model) as (_, client, disk):
+        await disk.end(StoreError("can't sync the session's log: Input/output error"))
+    assert len(model.requests) == 1
+    assert ends(client) == [("0", True), ("1", False)]
+    assert client.types[-4:] == ["session.error", "assistant.idle", "session.idle", "session.shutdown"]
 
 
 @pytest.mark.parametrize(("durability", "syncs"), [("turn", True), ("none", False)])

@@ -1,6 +1,6 @@
 """A session that leaves, or has nothing to do any more: no message is lost, and others may write its log."""
 
-from collections.abc import Callable
+import asyncio
 from pathlib import Path
 
 import anyio
@@ -11,6 +11,7 @@ from tests.cases.local_tool import LocalTool
 from tests.engine.harness import Recorder, options, running, say
 from tests.simulation.clock import Clock, Threads, VirtualLoop, run, simulated
 from tests.simulation.disk import QUICK
+from turnwright.engine.journal.off_loop import Done, Work, outcome
 from turnwright.engine.lifecycle.suspend import suspend
 from turnwright.errors import StoreError
 from turnwright.protocol.envelope import Event, parse
@@ -125,11 +126,9 @@ async def test_a_session_suspended_before_its_run_begins_is_idle_and_others_may_
     assert [(m.content, m.delivery) for m in messages] == [("first", "idle"), ("second", "queued")]
 
 
-async def stalled(work: Callable[[], None], patience: float) -> bool:
+def stalled(work: Work, done: Done) -> None:
     """What a disk that hardly answers makes of a sync."""
-    await anyio.sleep(SYNC_SECONDS)
-    work()
-    return True
+    asyncio.get_running_loop().call_later(SYNC_SECONDS, lambda: done(outcome(work)))
 
 
 def test_a_runtime_that_ends_while_the_disk_stalls_lets_go_of_its_logs(tmp_path: Path) -> None:

@@ -172,21 +172,21 @@ def check(session: Session, client: Recorder, model: Scripted, app: App, store: 
             since_prompt = 0
         elif event.type in ("user.message", "pending_messages.modified"):
             since_prompt += 1
-    # turns: pairs, in order, one for each request that the model saw
+    # turns: pairs, in order, one for each request that the model saw, or one that says that it sent none
     open_turn: str | None = None
-    turns = 0
+    turns = unsent = 0
     for event in events:
         match event.data:
             case TurnStart(turn_id=turn_id):
                 assert open_turn is None
                 open_turn, turns = turn_id, turns + 1
-            case TurnEnd(turn_id=turn_id):
+            case TurnEnd(turn_id=turn_id, request_sent=was_sent):
                 assert open_turn == turn_id
-                open_turn = None
+                open_turn, unsent = None, unsent + (not was_sent)
             case _:
                 pass
     assert open_turn is None
-    assert turns == len(model.requests)
+    assert turns - unsent == len(model.requests)
     lines = store.logs[session.id].lines
     assert sum(b"assistant.turn_start" in line for line in lines) == turns
     # calls: one result each

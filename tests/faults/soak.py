@@ -109,6 +109,7 @@ class Steady:
         self.requests = 0
 
     async def respond(self, request: ModelRequest, progress: Progress) -> Reply:
+        await progress.ready()
         progress.sent()
         self.requests += 1
         said = next(message for message in request.messages if isinstance(message, User))

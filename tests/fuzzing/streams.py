@@ -14,7 +14,7 @@ from turnwright.providers.base import ModelRequest, Provider
 from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.openai_chat import OpenAIChat
 from turnwright.providers.responses import OpenAIResponses
-from turnwright.providers.transport import Response, Route
+from turnwright.providers.transport import AT_ONCE, Departure, Response, Route
 from turnwright.testing.answers import Say, Send
 from turnwright.testing.chat_check import check_chat_request
 from turnwright.testing.chat_server import render_chat
@@ -50,10 +50,10 @@ class _Served(AbstractAsyncContextManager[Response]):
         path: str,
         *,
         body: bytes = b"",
-        on_sent: Callable[[], None] = lambda: None,
+        departure: Departure = AT_ONCE,
     ) -> AbstractAsyncContextManager[Response]:
         self.body = body
-        on_sent()
+        departure.sent()
         return self
 
     def converse(
@@ -62,10 +62,10 @@ class _Served(AbstractAsyncContextManager[Response]):
         path: str,
         message: bytes,
         *,
-        on_sent: Callable[[], None] = lambda: None,
+        departure: Departure = AT_ONCE,
     ) -> AbstractAsyncContextManager[Response]:
         self.body = message
-        on_sent()
+        departure.sent()
         return self
 
     async def __aenter__(self) -> Response:
@@ -87,6 +87,9 @@ class _Heard:
 
     def __init__(self) -> None:
         self.length = 0
+
+    async def ready(self) -> None:
+        pass
 
     def sent(self) -> None:
         pass

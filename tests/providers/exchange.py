@@ -25,6 +25,9 @@ class Heard:
         self.texts: list[str] = []
         self.reasonings: list[str] = []
 
+    async def ready(self) -> None:
+        pass
+
     def sent(self) -> None:
         self.sends += 1
 

@@ -26,6 +26,7 @@ from turnwright.providers.base import ModelRequest
 from turnwright.providers.embedded import Embedded
 
 class Deaf:
+    async def ready(self): pass
     def sent(self): pass
     def text(self, delta): pass
     def reasoning(self, delta): pass

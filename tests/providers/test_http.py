@@ -9,7 +9,7 @@ import anyio.abc
 import pytest
 from exchange import KEY, Heard, fail, request, told
 
-from turnwright.errors import ProviderError
+from turnwright.errors import ProviderError, StoreError
 from turnwright.protocol.messages import User
 from turnwright.protocol.wire import Json
 from turnwright.providers.openai_chat import OpenAIChat
@@ -185,6 +185,49 @@ async def test_a_server_that_comes_up_meanwhile_is_reached_and_one_request_sent(
                 await replied.wait()
     await provider.aclose()
     assert (replies, heard.sends) == (["up"], 1)
+
+
+class Held(Heard):
+    """A progress that holds the request back until `go_on` is set, and lets it fail then if it is to."""
+
+    def __init__(self, refusal: StoreError | None = None) -> None:
+        super().__init__()
+        self.go_on = anyio.Event()
+        self.asked = anyio.Event()
+        self._refusal = refusal
+
+    async def ready(self) -> None:
+        self.asked.set()
+        await self.go_on.wait()
+        if self._refusal is not None:
+            raise self._refusal
+
+
+async def test_nothing_is_sent_before_the_request_may_go() -> None:
+    async with ChatServer([say("first"), say("second")]) as server:
+        provider, held = OpenAIChat(server.base_url), Held()
+        with anyio.fail_after(10):
+            await provider.respond(request(), Heard())  # its connection is kept, and used again
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(provider.respond, request(), held)
+                await held.asked.wait()
+                await anyio.wait_all_tasks_blocked()
+                assert (len(server.requests), held.sends) == (1, 0)
+                held.go_on.set()
+        await provider.aclose()
+    assert (len(server.requests), held.sends) == (2, 1)
+
+
+async def test_a_request_that_must_not_go_is_not_sent_and_the_reason_is_told() -> None:
+    async with ChatServer([say("next")]) as server:
+        provider, held = OpenAIChat(server.base_url), Held(StoreError("the disk is gone"))
+        held.go_on.set()
+        with anyio.fail_after(10):
+            with pytest.raises(StoreError, match=r"^the disk is gone$"):
+                await provider.respond(request(), held)
+            assert (await provider.respond(request(), Heard())).content == "next"
+        await provider.aclose()
+    assert (len(server.requests), held.sends, server.violations) == (1, 0, [])
 
 
 async def test_a_connection_that_is_not_accepted_in_time_is_told() -> None:

@@ -1,13 +1,13 @@
 """A disk that runs full, stalls, and takes no more once its process is dead."""
 
+import asyncio
 import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
 
-import anyio
-
 from tests.simulation.faults import Faults
+from turnwright.engine.journal.off_loop import Done, Work, outcome
 from turnwright.store.disk import Disk
 
 QUICK = 0.002
@@ -62,16 +62,11 @@ class SimulatedDisk(Disk):
             self._take_room(True)
             super().make_folder(path)
 
-    async def off_loop(self, work: Callable[[], None], patience: float) -> bool:
+    def off_loop(self, work: Work, done: Done) -> None:
         """Sync a log, which can stall."""
         stalls = not self.is_dead and self._faults.strikes("stall", "a sync")
         seconds = self._faults.between(*STALLED) if stalls else QUICK
-        with anyio.CancelScope(shield=True):
-            await anyio.sleep(min(seconds, patience))
-        if seconds > patience:
-            return False
-        work()
-        return True
+        asyncio.get_running_loop().call_later(seconds, lambda: done(outcome(work)))
 
     def _take_room(self, takes: bool) -> None:
         if takes and self.is_full:

@@ -72,6 +72,7 @@ class ProcessModel:
         chance, faults = self._model.chance, self._model.faults
         if chance.random() < 0.03:
             raise ProviderError("no route to the model", kind="connection", sent=False, retryable=True)
+        await progress.ready()
         progress.sent()
         self._model.ask(msgspec.structs.replace(request, messages=tuple(request.messages)))
         await anyio.sleep(chance.uniform(0, 1))

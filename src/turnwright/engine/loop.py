@@ -84,7 +84,7 @@ async def begin(s: "Session", item: Prompt | QueuedCommand) -> bool:
 async def run(s: "Session", prompt: Prompt) -> None:
     """One prompt: turns until the model asks for no more tools. An error is said last, beside the idle."""
     s.run = Run(prompt, s.options.autopilot)
-    failed = await guarded(s, converse(s, prompt))
+    failed = await guarded(s, to_disk(s, converse(s, prompt)))
     failed = await guarded(s, conclude(s, failed)) or failed
     if failed:
         say_error(s, failed)
@@ -137,6 +137,15 @@ def describe(error: Exception) -> SessionError:
             return SessionError("query", str(error))
         case _:
             return SessionError("internal", "Internal error")
+
+
+async def to_disk(s: "Session", work: Coroutine[Any, Any, object]) -> None:
+    """Do a part of a run, until all of it is on the disk as far as it must be. Raises StoreError."""
+    try:
+        await work
+    finally:
+        with anyio.CancelScope(shield=True):
+            await s.journal.settled()
 
 
 async def converse(s: "Session", prompt: Prompt) -> None:
@@ -230,7 +239,7 @@ async def turn(s: "Session") -> Reply:
     finally:
         if not s.questions.leave_open:
             interrupt_open_calls(s)
-            await s.journal.settle(TurnEnd(s.run.turn_id, listener.was_sent))
+            s.journal.emit_durably(TurnEnd(s.run.turn_id, listener.was_sent))
     return reply
 
 

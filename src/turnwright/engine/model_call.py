@@ -54,6 +54,9 @@ class Listener:
         self.first_token: float | None = None
         self.input_characters = s.input_characters
 
+    async def ready(self) -> None:
+        await self._s.journal.settled()
+
     def sent(self) -> None:
         self.was_sent = True
 

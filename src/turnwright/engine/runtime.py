@@ -79,7 +79,7 @@ class Runtime:
         self._durability: Durability = durability
         self._idle_timeout = idle_timeout
         self._threads = Threads()
-        self._off_loop = off_loop or self._threads.run
+        self._off_loop = off_loop or self._threads.begin
         self._tasks: TaskGroup
         self._listings: dict[str, Listing] = {}
         self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
@@ -339,7 +339,7 @@ class Runtime:
     def _start(self, session: Session) -> None:
         self._scopes[session.id] = (anyio.CancelScope(), anyio.Event())
         self._tasks.start_soon(self._serve, session)
-        self._tasks.start_soon(session.journal.keep_publishing)
+        session.journal.bring_name_to_disk()
 
     async def _serve(self, session: Session) -> None:
         scope, done = self._scopes[session.id]

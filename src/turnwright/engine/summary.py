@@ -7,6 +7,9 @@ waits for the answer must not take the summary for it.
 import time
 from typing import TYPE_CHECKING
 
+import anyio
+
+from turnwright.engine.journal.journal import Journal
 from turnwright.protocol.events.conversation import TurnEnd, TurnStart
 from turnwright.protocol.events.session import UsageRecord
 from turnwright.protocol.messages import Reply, Usage, User
@@ -32,7 +35,7 @@ async def ask(
     """Have the first `count` messages summarised; how many milliseconds it took. Raises ProviderError."""
     history = s.journal.history
     messages = [*history.messages[:count], User(instructions)]
-    system, epoch, sent = history.system, history.epoch, _Sent()
+    system, epoch, sent = history.system, history.epoch, _Sent(s.journal)
     s.emit(TurnStart(turn_id), agent_id=agent)
     started = time.perf_counter()
     try:
@@ -56,14 +59,20 @@ async def ask(
         s.emit(UsageRecord({**usage, **priced, "initiator": agent}), agent_id=agent)
         return reply, took
     finally:
-        await s.journal.settle(TurnEnd(turn_id, sent.was_sent), agent_id=agent)
+        s.journal.emit_durably(TurnEnd(turn_id, sent.was_sent), agent_id=agent)
+        with anyio.CancelScope(shield=True):
+            await s.journal.settled()
 
 
 class _Sent:
     """Hears only whether the request went out."""
 
-    def __init__(self) -> None:
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
         self.was_sent = False
+
+    async def ready(self) -> None:
+        await self._journal.settled()
 
     def sent(self) -> None:
         self.was_sent = True

@@ -14,7 +14,7 @@ from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.failures import call_id
 from turnwright.providers.http import HttpClient
 from turnwright.providers.model_list import model_list
-from turnwright.providers.transport import DIRECT, PATIENCE, Response, Route, Timeouts
+from turnwright.providers.transport import DIRECT, PATIENCE, Departure, Response, Route, Timeouts
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ApiProvider(Generic[C]):
         api, endpoint = self._api, self._endpoint_for(request.route)
         conversation = self._conversations.of(request)
         builder = api.builder(request, progress if request.stream else None)
-        async with self._sent(endpoint, request, conversation, progress.sent) as response:
+        async with self._sent(endpoint, request, conversation, progress) as response:
             answer = Answer(endpoint, response, self._timeouts)
             await answer.require_success()
             await answer.read_into(builder)
@@ -68,15 +68,15 @@ class ApiProvider(Generic[C]):
         await self._http.aclose()
 
     def _sent(
-        self, endpoint: Endpoint, request: ModelRequest, conversation: C, on_sent: Callable[[], None]
+        self, endpoint: Endpoint, request: ModelRequest, conversation: C, departure: Departure
     ) -> AbstractAsyncContextManager[Response]:
         """Websockets are opened by those who carry requests, who chose them; from here all goes over HTTP."""
         api, carrier, path = self._api, request.route.carrier, self._api.path(request)
         if carrier and api.message:
             message = api.message(request, conversation)
-            return carrier.converse(endpoint, path, message, on_sent=on_sent)
+            return carrier.converse(endpoint, path, message, departure=departure)
         body = api.encode(request, conversation)
-        return (carrier or self._http).request(endpoint, "POST", path, body=body, on_sent=on_sent)
+        return (carrier or self._http).request(endpoint, "POST", path, body=body, departure=departure)
 
     def _endpoint_for(self, route: Route) -> Endpoint:
         if not route.headers:

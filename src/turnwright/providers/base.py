@@ -7,7 +7,7 @@ import msgspec
 
 from turnwright.protocol.messages import Message, Reply, ToolDefinition
 from turnwright.protocol.prices import Prices
-from turnwright.providers.transport import DIRECT, Route
+from turnwright.providers.transport import DIRECT, Departure, Route
 
 __all__ = ["ModelInfo", "ModelRequest", "Progress", "Provider", "Reply"]
 
@@ -41,12 +41,8 @@ class ModelRequest(msgspec.Struct, frozen=True):
     answer_only: bool = False
 
 
-class Progress(Protocol):
-    """Hears of a call as it goes; all methods are quick and never raise."""
-
-    def sent(self) -> None:
-        """The request is on the wire: from here on the model's server has seen it."""
-        ...
+class Progress(Departure, Protocol):
+    """Hears of a call as it goes; but for `ready` all methods are quick and never raise."""
 
     def text(self, delta: str) -> None:
         """More of the answer's text."""
@@ -73,7 +69,10 @@ class Provider(Protocol):
     """A source of replies. It sends at most one request for each `respond`, and never retries one it sent."""
 
     async def respond(self, request: ModelRequest, progress: Progress) -> Reply:
-        """Carry out one model call. Raises ProviderError; cancellation closes the request."""
+        """Carry out one model call. Raises ProviderError; cancellation closes the request.
+
+        Awaits `progress.ready()` before any of the request is sent, and lets out what that raises.
+        """
         ...
 
     async def models(self, route: Route = DIRECT) -> list[ModelInfo]:

@@ -51,6 +51,7 @@ class Embedded:
         wanted = request.answer_schema
         # An answer in JSON is not streamed: what can be told of one while it is written is its text.
         generation = _Generation(engine, messages, progress if request.stream and wanted is None else None)
+        await progress.ready()
         progress.sent()
         await generation.begin(prompt_start(request.tools))
         only_answer = request.answer_only or goes_in_circles(request.messages)

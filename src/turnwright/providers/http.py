@@ -10,7 +10,14 @@ import anyio
 
 from turnwright.errors import ProviderError
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.transport import PATIENCE, Response, Timeouts, request_headers
+from turnwright.providers.transport import (
+    AT_ONCE,
+    PATIENCE,
+    Departure,
+    Response,
+    Timeouts,
+    request_headers,
+)
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -37,16 +44,16 @@ class HttpClient:
         path: str,
         *,
         body: bytes = b"",
-        on_sent: Callable[[], None] = lambda: None,
+        departure: Departure = AT_ONCE,
     ) -> AsyncGenerator[Response]:
         """Send one request and give its response; see `Transport.request`.
 
-        `on_sent` is called when the first bytes were written to the server's connection. Attempts to connect
-        are repeated.
+        `departure.sent` is called when the first bytes were written to the server's connection. Attempts to
+        connect are repeated.
         """
         from turnwright.providers.upload import Upload
 
-        response = await self._send(endpoint, method, path, Upload(body, on_sent) if body else None)
+        response = await self._send(endpoint, method, path, Upload(body, departure) if body else None)
         content = response.content
         pieces = _Pieces(content.iter_any(), lambda error: self._broken(endpoint, error))
         try:
@@ -80,6 +87,8 @@ class HttpClient:
                     allow_redirects=False,
                 )
             except (aiohttp.ClientError, OSError) as error:
+                if upload and upload.refusal:
+                    raise upload.refusal from None
                 if (upload and upload.sent) or isinstance(error, aiohttp.SocketTimeoutError):
                     raise self._broken(endpoint, error) from error
                 if pause is None:

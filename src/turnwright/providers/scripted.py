@@ -38,6 +38,7 @@ class Scripted:
         self._pieces = pieces
 
     async def respond(self, request: ModelRequest, progress: Progress) -> Reply:
+        await progress.ready()
         progress.sent()
         kept = msgspec.structs.replace(request, messages=tuple(request.messages))
         self.requests.append(kept)

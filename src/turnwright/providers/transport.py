@@ -75,6 +75,31 @@ class Response:
         return bytes(body[:limit])
 
 
+class Departure(Protocol):
+    """A request's leave: what it waits for, and who is told that it went."""
+
+    async def ready(self) -> None:
+        """Be awaited when all is prepared, before a byte is sent. Raises StoreError, and then nothing is."""
+        ...
+
+    def sent(self) -> None:
+        """The request is on the wire: from here on the server has seen it. Quick, and never raises."""
+        ...
+
+
+class _AtOnce:
+    """A departure that waits for nothing and that nobody asks after."""
+
+    async def ready(self) -> None:
+        pass
+
+    def sent(self) -> None:
+        pass
+
+
+AT_ONCE: Departure = _AtOnce()
+
+
 class Transport(Protocol):
     """Carries requests."""
 
@@ -85,13 +110,13 @@ class Transport(Protocol):
         path: str,
         *,
         body: bytes = b"",
-        on_sent: Callable[[], None] = lambda: None,
+        departure: Departure = AT_ONCE,
     ) -> AbstractAsyncContextManager[Response]:
         """Send one request and give its response, whatever the status; leaving gives up what wasn't read.
 
-        `on_sent` is called once, when the server has begun to get the request; one without a body, which asks
-        for nothing but data, has no such moment. A request that was sent is never repeated. Raises
-        ProviderError of kind connection.
+        `departure.sent` is called once, when the server has begun to get the request; one without a body,
+        which asks for nothing but data, has no such moment and waits for nothing. A request that was sent is
+        never repeated. Raises ProviderError of kind connection, and what `departure.ready` raises.
         """
         ...
 
@@ -105,12 +130,12 @@ class Carrier(Transport, Protocol):
         path: str,
         message: bytes,
         *,
-        on_sent: Callable[[], None] = lambda: None,
+        departure: Departure = AT_ONCE,
     ) -> AbstractAsyncContextManager[Response]:
         """Open a websocket, send one message over it, and give what comes back; leaving closes it.
 
-        A server that doesn't open it is a response with its status; nothing was sent then, and `on_sent` not
-        called. A message that was sent is never repeated. Raises ProviderError of kind connection.
+        A server that doesn't open it is a response with its status; nothing was sent then, and
+        `departure.sent` not called. A message that was sent is never repeated. Raises what `request` does.
         """
         ...
 

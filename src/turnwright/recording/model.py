@@ -105,6 +105,7 @@ class Replay:
     async def respond(self, request: ModelRequest, progress: Progress) -> Reply:
         if self._then is not None and not self._left:
             return await self._then.respond(request, progress)
+        await progress.ready()
         progress.sent()
         await anyio.lowlevel.checkpoint()
         exchange, places = self._next(request)

@@ -70,6 +70,8 @@ class JsonlLog:
         return is_new
 
     def _take(self) -> bool:
+        if not self._is_open:
+            raise StoreError(f"can't write to the session's log {self._path}: it is closed")
         was = os.fstat(self._fd).st_ino, self.size
         self._lease.take(self._fd)
         while not self._is_in_place():

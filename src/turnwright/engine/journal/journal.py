@@ -4,6 +4,8 @@ import logging
 from collections.abc import Generator
 from contextlib import contextmanager
 
+import anyio
+
 from turnwright.engine.journal.off_loop import OffLoop, inline
 from turnwright.engine.journal.publication import Publication, Subscriber
 from turnwright.engine.journal.rescue import brought_back
@@ -39,7 +41,8 @@ class Journal:
         self.history = History()
         self.damage: Damage | None = None
         self.altered: Altered | None = None
-        self._publication = Publication(lambda: self.log.sync(), lambda: self.log.name(), off_loop)
+        self._publication = Publication(lambda: self.log.sync(), off_loop)
+        self._off_loop = off_loop
         self._durability: Durability = durability
         self._is_loaded = False
         self._is_begun = False
@@ -137,7 +140,7 @@ class Journal:
             self._fold(event)
         self._is_loaded = True
         if added is not None:
-            self._publication.publish(added, synced=self._durability == "event")
+            self._publish(added)
 
     @property
     def subscribers(self) -> list[Subscriber]:
@@ -147,45 +150,55 @@ class Journal:
     def emit(self, data: Data, *, ephemeral: bool | None = None, agent_id: str | None = None) -> Event:
         """Stamp, log, fold and publish one event. Raises StoreError, and then nothing has happened."""
         event = self._append(data, ephemeral, agent_id)
-        self._publication.publish(event, synced=self._durability == "event" and not event.ephemeral)
+        self._publish(event)
         return event
 
-    async def settle(self, data: Data, *, agent_id: str | None = None) -> Event:
+    def emit_durably(self, data: Data, *, agent_id: str | None = None) -> Event:
         """Emit an event that, with all before it, is on the disk before anyone sees it or what follows.
 
-        Not with the durability "none". Raises StoreError when the disk refuses, after all is published.
+        Not with the durability "none". Whoever goes on to what must not happen before that awaits `settled`
+        first. Raises StoreError, and then nothing has happened.
         """
         event = self._append(data, None, agent_id)
-        self._publication.publish(event, synced=self._durability != "none")
-        await self._publication.settle()
+        if self._durability == "none":
+            self._publication.publish(event)
+        else:
+            self._publication.publish_synced(event, at_once=True)
         return event
 
+    async def settled(self) -> None:
+        """Return when everything that was emitted is published, and on the disk as far as it must be.
+
+        Raises StoreError when the disk has refused something since this was asked last.
+        """
+        await self._publication.settled()
+
     async def caught_up(self) -> None:
-        """With the durability "event", return when everything that was emitted is published.
+        """Return when everything that was emitted is published.
 
         What goes to clients beside the events, answers and questions, waits for this, so that it stays behind
         the events that led to it.
         """
-        if self._durability == "event":
-            await self._publication.drain()
+        await self._publication.published()
 
-    async def keep_publishing(self) -> None:
-        """Bring the log's name to the disk, for the turns that follow.
-
-        Then publish what waits for the disk, as it comes, until `close`; with the durability "event".
-        """
+    def bring_name_to_disk(self) -> None:
+        """Begin to bring the log's name to the disk: the first sync needn't do it then."""
         if self._durability != "none":
-            await self._publication.name()
-        if self._durability == "event":
-            await self._publication.keep_draining()
+            self._off_loop(lambda: self.log.name(), lambda failure: None)
 
     async def close(self) -> None:
-        """Publish what waits, and let go of the log."""
+        """Publish what waits, and let go of the log. An abort doesn't cut that short."""
         try:
-            await self._publication.drain()
+            with anyio.CancelScope(shield=True):
+                await self._publication.published()
         finally:
-            self._publication.end()
             self.log.close()
+
+    def _publish(self, event: Event) -> None:
+        if self._durability == "event" and not event.ephemeral:
+            self._publication.publish_synced(event)
+        else:
+            self._publication.publish(event)
 
     def _append(self, data: Data, ephemeral: bool | None, agent_id: str | None) -> Event:
         fleeting = data.ephemeral if ephemeral is None else ephemeral
@@ -196,8 +209,7 @@ class Journal:
 
     def _say(self, data: Data) -> None:
         """Log and publish an event of the journal's own."""
-        event = self._write(data, None, None)
-        self._publication.publish(event, synced=self._durability == "event")
+        self._publish(self._write(data, None, None))
 
     def _write(self, data: Data, ephemeral: bool | None, agent_id: str | None) -> Event:
         if not (data.ephemeral if ephemeral is None else ephemeral):

@@ -6,24 +6,34 @@ contexts and cancellation that a sync has no use of.
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any
 
 from turnwright.errors import StoreError
 
-OffLoop = Callable[[Callable[[], None], float], Coroutine[Any, Any, bool]]
-"""Does work that blocks, and waits for it so many seconds at most; False if it wasn't done by then.
+Work = Callable[[], None]
+"""Blocks, and may raise a StoreError."""
 
-Raises the StoreError that the work raises. It must not be cancelled.
-"""
+Done = Callable[[StoreError | None], None]
+"""Is called on the event loop, with what the work raised."""
+
+OffLoop = Callable[[Work, Done], None]
+"""Begins work at once, and returns while it is done."""
 
 
-async def inline(work: Callable[[], None], patience: float) -> bool:
+def inline(work: Work, done: Done) -> None:
     """Be an `OffLoop` that blocks after all, for a log that nobody else waits for."""
-    work()
-    return True
+    done(outcome(work))
+
+
+def outcome(work: Work) -> StoreError | None:
+    """Do it, and give what it raised."""
+    try:
+        work()
+    except StoreError as error:
+        return error
+    return None
 
 
 THREAD_NAME = "turnwright-sync"
@@ -31,36 +41,23 @@ MOST_THREADS = 4
 """Disks and file systems gain from syncs that wait side by side, and little from more than a few."""
 
 
-class _Work:
-    """What is to be done, and who waits for it."""
+class _Task:
+    """What is to be done, and who is told."""
 
-    def __init__(self, work: Callable[[], None]) -> None:
-        self.work = work
-        self.loop = asyncio.get_running_loop()
-        self.done: asyncio.Future[bool] = self.loop.create_future()
-        self._outcome: Exception | None = RuntimeError("a bug ended the thread")
+    def __init__(self, work: Work, done: Done) -> None:
+        self._work = work
+        self._done = done
+        self._loop = asyncio.get_running_loop()
+        self._failure: StoreError | None = StoreError("the sync was ended by a bug")
 
     def carry_out(self) -> None:
         """In a thread: do it."""
-        try:
-            self.work()
-            self._outcome = None
-        except StoreError as error:
-            self._outcome = error
+        self._failure = outcome(self._work)
 
     def tell(self) -> None:
         """In a thread: tell the event loop, if that still runs."""
         with suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(self.settle, self._outcome)
-
-    def settle(self, error: Exception | None, in_time: bool = True) -> None:
-        """On the event loop: the first outcome counts."""
-        if self.done.done():
-            return
-        if error is None:
-            self.done.set_result(in_time)
-        else:
-            self.done.set_exception(error)
+            self._loop.call_soon_threadsafe(self._done, self._failure)
 
 
 class Threads:
@@ -71,26 +68,21 @@ class Threads:
 
     def __init__(self, most: int = MOST_THREADS) -> None:
         self._most = most
-        self._queue: SimpleQueue[_Work | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Task | None] = SimpleQueue()
         self._count = 0
         self._busy = 0
         self._changing = threading.Lock()
 
-    async def run(self, work: Callable[[], None], patience: float) -> bool:
+    def begin(self, work: Work, done: Done) -> None:
         """Be an `OffLoop`."""
-        wanted = _Work(work)
+        task = _Task(work, done)
         with self._changing:
             self._busy += 1
             is_short = self._busy > self._count < self._most
             self._count += is_short
         if is_short:
             threading.Thread(target=self._serve, name=THREAD_NAME, daemon=True).start()
-        self._queue.put(wanted)
-        timer = wanted.loop.call_later(patience, wanted.settle, None, False)
-        try:
-            return await wanted.done
-        finally:
-            timer.cancel()
+        self._queue.put(task)
 
     def close(self) -> None:
         """Let the threads end; what is asked from here on gets new ones."""
@@ -99,13 +91,13 @@ class Threads:
 
     def _serve(self) -> None:
         try:
-            while work := self._queue.get():
+            while task := self._queue.get():
                 try:
-                    work.carry_out()
+                    task.carry_out()
                 finally:
                     with self._changing:
                         self._busy -= 1
-                    work.tell()  # last: whoever hears of it may have more work, for which this thread is free
+                    task.tell()  # last: whoever hears of it may have more work, for which this thread is free
         finally:
             with self._changing:
                 self._count -= 1

@@ -1,13 +1,13 @@
 """When the events of a session are seen: at once and in order, or once the disk has them."""
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 
 import anyio
 
-from turnwright.engine.journal.off_loop import OffLoop
+from turnwright.engine.journal.off_loop import OffLoop, Work, outcome
 from turnwright.errors import StoreError
 from turnwright.protocol.envelope import Event
 
@@ -22,93 +22,113 @@ log = logging.getLogger(__name__)
 class Publication:
     """Hands events to subscribers, in order. Behind one that the disk must have first, all others wait.
 
-    `sync` blocks until all that was logged would survive a power loss, `name` until the log would be found;
-    both raise StoreError.
+    `sync` blocks until all that was logged would survive a power loss. Whoever emits goes on meanwhile, and
+    asks `settled` before anything happens that must come after. What the disk refuses is published all the
+    same, as the log has it.
     """
 
-    def __init__(self, sync: Callable[[], None], name: Callable[[], None], off_loop: OffLoop) -> None:
+    def __init__(self, sync: Work, off_loop: OffLoop) -> None:
         self.subscribers: list[Subscriber] = []
         self._sync = sync
-        self._name = name
         self._off_loop = off_loop
         self._waiting: deque[Event] = deque()
         self._is_due = False
-        self._draining = anyio.Lock(fast_acquire=True)
-        self._news = anyio.Event()
-        self._is_ended = False
+        self._under_way: _Sync | None = None
         self._failure: StoreError | None = None
+        self._emptied: anyio.Event | None = None
 
-    def publish(self, event: Event, *, synced: bool = False) -> None:
-        """Publish an event, now or behind those that wait; with `synced` once the disk has it."""
-        if synced:
-            self._is_due = True
-            self._news.set()
-        elif not self._waiting and not self._draining.locked():
+    def publish(self, event: Event) -> None:
+        """Publish an event, now or behind those that wait."""
+        if self._waiting:
+            self._waiting.append(event)
+        else:
             self._hand_out(event)
-            return
-        self._waiting.append(event)
 
-    async def drain(self) -> None:
-        """Return when all that waits is published; one sync does for all that was logged before it.
+    def publish_synced(self, event: Event, *, at_once: bool = False) -> None:
+        """Publish an event once the disk has it.
 
-        What the disk refuses is published all the same, as the log has it. An abort can't cut this short, and
-        a disk that doesn't answer is waited for 30 seconds.
+        One sync does for all that was logged before it: so it begins in the next tick of the event loop, if
+        not `at_once`.
         """
-        if not self._waiting and not self._draining.locked():
-            return
-        with anyio.CancelScope(shield=True):
-            async with self._draining:
-                while self._waiting:
-                    count = 1
-                    if self._is_due:
-                        count = len(self._waiting)
-                        await self._bring_to_disk()
-                    for _ in range(min(count, len(self._waiting))):
-                        self._hand_out(self._waiting.popleft())
+        self._waiting.append(event)
+        self._is_due = True
+        if at_once:
+            self._begin()
+        elif self._under_way is None:
+            asyncio.get_running_loop().call_soon(self._begin)
 
-    def flush(self) -> None:
-        """Drain, and block meanwhile: for a session in which nothing happens."""
-        if self._is_due:
-            self._is_due = False
-            try:
-                self._sync()
-            except StoreError as error:
-                self._failure = error
+    async def published(self) -> None:
+        """Return when nothing waits, which a dead disk puts off by 30 seconds at most."""
         while self._waiting:
-            self._hand_out(self._waiting.popleft())
+            self._emptied = self._emptied or anyio.Event()
+            await self._emptied.wait()
 
-    async def settle(self) -> None:
-        """Drain. Raises StoreError when the disk has refused something since this was asked last."""
-        await self.drain()
+    async def settled(self) -> None:
+        """Be `published`. Raises StoreError when the disk has refused something since this was asked last."""
+        await self.published()
         failure, self._failure = self._failure, None
         if failure is not None:
             raise failure
 
-    async def name(self) -> None:
-        """Bring the log's name to the disk; a sync does so too if this couldn't."""
-        with anyio.CancelScope(shield=True), suppress(StoreError):
-            await self._off_loop(self._name, SYNC_TIMEOUT)
+    def flush(self) -> None:
+        """Publish what waits, and block meanwhile: for a session in which nothing happens."""
+        self._under_way = None
+        if self._is_due:
+            self._is_due = False
+            self._failure = outcome(self._sync) or self._failure
+        self._go_on()
 
-    async def keep_draining(self) -> None:
-        """Publish what waits for the disk, as it comes, until the end."""
-        while not self._is_ended:
-            await self._news.wait()
-            self._news = anyio.Event()
-            await self.drain()
-
-    def end(self) -> None:
-        """Let `keep_draining` return."""
-        self._is_ended = True
-        self._news.set()
-
-    async def _bring_to_disk(self) -> None:
-        self._is_due = False
+    def ended(self, sync: "_Sync", failure: StoreError | None) -> None:
+        """Publish what a sync was for, and what may follow; only the sync under way counts."""
+        if sync is not self._under_way:
+            return
+        self._failure = failure or self._failure
         try:
-            if not await self._off_loop(self._sync, SYNC_TIMEOUT):
-                log.warning("the disk did not answer in %d s: going on without it", SYNC_TIMEOUT)
-        except StoreError as error:
-            self._failure = error
+            for _ in range(sync.count):
+                self._hand_out(self._waiting.popleft())
+        finally:
+            self._under_way = None
+            self._go_on()
+
+    def _begin(self) -> None:
+        if self._is_due and self._under_way is None:
+            self._is_due = False
+            sync = self._under_way = _Sync(self, len(self._waiting))
+            self._off_loop(self._sync, sync.end)
+            if self._under_way is sync:
+                sync.watch()
+
+    def _go_on(self) -> None:
+        while self._waiting and not self._is_due and self._under_way is None:
+            self._hand_out(self._waiting.popleft())
+        self._begin()
+        if not self._waiting and self._emptied is not None:
+            self._emptied.set()
+            self._emptied = None
 
     def _hand_out(self, event: Event) -> None:
         for subscriber in tuple(self.subscribers):
             subscriber(event)
+
+
+class _Sync:
+    """One sync, for the first `count` events that wait."""
+
+    def __init__(self, publication: Publication, count: int) -> None:
+        self.count = count
+        self._publication = publication
+        self._timer: asyncio.TimerHandle | None = None
+
+    def watch(self) -> None:
+        """Go on without the disk's answer when it takes too long."""
+        self._timer = asyncio.get_running_loop().call_later(SYNC_TIMEOUT, self._give_up)
+
+    def end(self, failure: StoreError | None) -> None:
+        """Be told by the disk."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._publication.ended(self, failure)
+
+    def _give_up(self) -> None:
+        log.warning("the disk did not answer in %d s: going on without it", SYNC_TIMEOUT)
+        self._publication.ended(self, None)

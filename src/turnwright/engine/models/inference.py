@@ -1,6 +1,6 @@
 """Model requests that a client carries out: they go there in pieces, and so the answers come."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal, Protocol
 
@@ -11,7 +11,14 @@ from turnwright.engine.models.exchange import Exchange
 from turnwright.errors import ProviderError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.transport import READ_TIMEOUT, Carrier, Response, request_headers
+from turnwright.providers.transport import (
+    AT_ONCE,
+    READ_TIMEOUT,
+    Carrier,
+    Departure,
+    Response,
+    request_headers,
+)
 
 CANCEL_PATIENCE = 1.0
 """Seconds that a client is given to take the news that a request was given up."""
@@ -85,14 +92,16 @@ class _Carried:
         path: str,
         *,
         body: bytes = b"",
-        on_sent: Callable[[], None] = lambda: None,
+        departure: Departure = AT_ONCE,
     ) -> AsyncGenerator[Response]:
         """Let the client send one request; see `Transport.request`."""
         async with self._begun(NO_LONGER_WANTED) as (request_id, exchange):
             url, content = endpoint.to(path), {"content-type": "application/json"} if body else {}
+            if body:
+                await departure.ready()
             await self._start(request_id, endpoint, method, url, transport="http", headers=content)
             if body:
-                on_sent()  # the client has all of it once the call below is queued, which is at once
+                departure.sent()  # the client has all of it once the call below is queued, which is at once
             await self._say(endpoint, "Chunk", {"requestId": request_id, "data": body.decode(), "end": True})
             yield await exchange.response(endpoint)
 
@@ -103,17 +112,18 @@ class _Carried:
         path: str,
         message: bytes,
         *,
-        on_sent: Callable[[], None] = lambda: None,
+        departure: Departure = AT_ONCE,
     ) -> AsyncGenerator[Response]:
         """Let the client open a websocket and send one message; see `Carrier.converse`.
 
         Clients send nothing before they have told that it is open.
         """
         async with self._begun(CLOSED) as (request_id, exchange):
+            await departure.ready()
             await self._start(request_id, endpoint, "GET", endpoint.socket(path), transport="websocket")
             response = await exchange.response(endpoint, messages=True)
             if response.is_success:
-                on_sent()
+                departure.sent()
                 piece = {"requestId": request_id, "data": message.decode(), "end": False}
                 await self._say(endpoint, "Chunk", piece)
             yield response

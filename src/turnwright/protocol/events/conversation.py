@@ -60,7 +60,10 @@ class TurnStart(Data):
 
 @event("assistant.turn_end")
 class TurnEnd(Data):
-    """A model call and its tools are done. `request_sent` is false when no connection could be made."""
+    """A model call and its tools are done.
+
+    `request_sent` is false when no connection could be made, or when the disk refused what was logged before.
+    """
 
     turn_id: str
     request_sent: bool = True
