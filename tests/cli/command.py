@@ -18,9 +18,11 @@ SECONDS = 40.0
 
 COMMAND = [sys.executable, "-m", "turnwright"]
 
-# A process whose controlling terminal is its stderr, so that Ctrl-C and /dev/tty are the terminal's.
+# A process whose controlling terminal is its stderr, so that Ctrl-C and /dev/tty are the terminal's. A
+# hang-up reaches it also where the tests run under nohup, which has all below it ignore that.
 ON_TERMINAL = """
-import fcntl, os, sys, termios
+import fcntl, os, signal, sys, termios
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 fcntl.ioctl(2, termios.TIOCSCTTY, 0)
 os.execv(sys.executable, [sys.executable, "-m", "turnwright", *sys.argv[1:]])
 """
