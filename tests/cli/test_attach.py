@@ -16,13 +16,6 @@ pytestmark = pytest.mark.anyio
 NO_PERMISSION = "Permission denied and could not request permission from user"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    return folder.resolve()
-
-
 def told(server: ChatServer, number: int = -1) -> Any:
     """The content of the last message of a request."""
     return server.requests[number]["messages"][-1]["content"]

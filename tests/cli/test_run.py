@@ -20,13 +20,6 @@ pytestmark = pytest.mark.anyio
 NO_PERMISSION = "Permission denied and could not request permission from user"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    return folder.resolve()
-
-
 def log_of(tmp_path: Path, session_id: str) -> bytes:
     return (tmp_path / "copilot-home" / "session-state" / session_id / "events.jsonl").read_bytes()
 
