@@ -318,13 +318,22 @@ async def test_with_a_schema_the_answer_is_json_that_fits(folder: Path) -> None:
     assert server.requests[1]["response_format"]["json_schema"]["schema"]["required"] == ["lines"]
 
 
-async def test_an_answer_that_never_fits_the_schema_is_a_failure(folder: Path) -> None:
+async def test_an_answer_that_never_fits_the_schema_is_a_failure_with_nothing_on_stdout(folder: Path) -> None:
     (folder / "count.json").write_text(json.dumps(COUNT))
     async with ChatServer(lambda _: say("It has 3 lines.")) as server:
         done = await turnwright("-p", "How many?", "--schema", "count.json", cwd=folder, server=server)
     reason = "The final answer does not fit the schema, after 2 repairs: it is not JSON"
-    assert (done.status, done.err) == (1, f"turnwright: {reason}\n")
+    assert done == (1, "", f"turnwright: {reason}\nThe last reply was: It has 3 lines.\n")
     assert len(server.requests) == 3
+
+
+async def test_with_a_schema_what_was_said_before_a_failure_is_not_on_stdout(folder: Path) -> None:
+    (folder / "count.json").write_text(json.dumps(COUNT))
+    look = Say("I will look.", calls=[("view", {"path": "."})])
+    async with ChatServer([look, refuse(400, "this model is asleep")]) as server:
+        done = await turnwright("-p", "How many?", "--schema", "count.json", cwd=folder, server=server)
+    assert (done.status, done.out) == (1, "")
+    assert done.err.endswith("this model is asleep\nThe last reply was: I will look.\n")
 
 
 @pytest.mark.parametrize(

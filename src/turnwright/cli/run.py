@@ -174,15 +174,19 @@ class Run:
             self._output_ended.set()
 
     def _report(self, session_id: str, failure: SessionFailed | None, seconds: float) -> None:
+        text = self._outcome.text
+        is_usable = failure is None or self._task.schema is None  # who reads the result wants JSON that fits
         match self._format:
             case "json":
                 show(wire.encode(self._outcome.as_object(session_id, failure)).decode())
-            case "text" if self._outcome.text:
-                show(self._outcome.text)
+            case "text" if text and is_usable:
+                show(text)
             case _:
                 pass
         if failure and self._signal is None:
             tell(f"turnwright: {failure}{self._about_key(failure)}")
+        if self._format == "text" and text and not is_usable:
+            tell(f"The last reply was: {text}")
         if sys.stderr.isatty():
             tell(f"{self._outcome.summary(seconds)} · session {session_id}")
 
