@@ -64,13 +64,13 @@ async def measure(
         readings: dict[str, scenarios.Readings] = {}
         for side in one.sides:
             print(f"bench: {one.name}, {side}", file=sys.stderr)  # noqa: T201
-            with (
-                tempfile.TemporaryDirectory(dir=folder, prefix="home-") as home,
-                model_server.running(program) as server,
-            ):
+            # Homes stay until all is measured: some file systems make files slowly for minutes after many
+            # were removed (ext4 without a journal looks at each that was).
+            home = Path(tempfile.mkdtemp(dir=folder, prefix="home-"))
+            with model_server.running(program) as server:
                 try:
                     async with asyncio.timeout(PATIENCE):
-                        readings[side] = await one.scenario(Bench(commands[side], Path(home), server))
+                        readings[side] = await one.scenario(Bench(commands[side], home, server))
                 except (scenarios.RunFailed, TimeoutError) as error:
                     print(f"bench: {one.name} failed: {error!r}", file=sys.stderr)  # noqa: T201
                     break

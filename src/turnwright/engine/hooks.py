@@ -102,7 +102,7 @@ class Hooks:
         self._journal.emit(HookStart(invocation, hook_type, given))
         try:
             params = {"sessionId": self._session_id, "hookType": hook_type, "input": given}
-            await self._journal.caught_up()
+            await self._journal.published()
             raw = await client.call("hooks.invoke", params, timeout=HOOK_TIMEOUT)
             output = _output(raw)
             answer = kind() if output is None else wire.convert(output, kind)

@@ -17,6 +17,7 @@ from turnwright.store.folders import Folders
 from turnwright.store.index import Row, SessionIndex
 from turnwright.store.jsonl_log import LOG_NAME, JsonlLog, pieces_of
 from turnwright.store.load import load_state
+from turnwright.store.own_marks import OwnMarks
 from turnwright.store.state import State
 
 __all__ = ["LOG_NAME", "JsonlLog", "JsonlStore"]
@@ -39,13 +40,14 @@ class JsonlStore:
         self.root = root
         self._disk = disk or Disk()
         self._folders = Folders(self._disk)
+        self._marks = OwnMarks(root.parent / "turnwright" / "holders")
         self._index = SessionIndex(root.parent / "turnwright" / "index.sqlite")
 
     def create(self, session_id: str) -> JsonlLog:
         path = self.folder(session_id) / LOG_NAME
         try:
             self._disk.make_folder(path.parent)
-            return JsonlLog(path, self._disk, new=True, folders=self._folders)
+            return JsonlLog(path, self._disk, new=True, folders=self._folders, marks=self._marks)
         except FileExistsError:
             return self._begin_again(session_id)
         except OSError as error:
@@ -54,7 +56,7 @@ class JsonlStore:
     def open(self, session_id: str) -> JsonlLog:
         path = self.folder(session_id) / LOG_NAME
         try:
-            return JsonlLog(path, self._disk, new=False, folders=self._folders)
+            return JsonlLog(path, self._disk, new=False, folders=self._folders, marks=self._marks)
         except FileNotFoundError:
             raise SessionNotFound(f"Session not found: {session_id}") from None
         except OSError as error:
@@ -135,6 +137,7 @@ class JsonlStore:
 
     def close(self) -> None:
         self._index.close()
+        self._marks.close()
 
     def folder(self, session_id: str) -> Path:
         return self.root / check_session_id(session_id)

@@ -18,6 +18,7 @@ from turnwright.store.disk import Disk
 from turnwright.store.folders import Folders
 from turnwright.store.lease import Lease
 from turnwright.store.meddling import Place
+from turnwright.store.own_marks import OwnMarks
 
 LOG_NAME = "events.jsonl"
 TORN_NAME = f"{LOG_NAME}.torn"
@@ -36,11 +37,19 @@ REWRITTEN = 1 << 20
 class JsonlLog:
     """One file, opened to append; a line that can't be written whole is taken back."""
 
-    def __init__(self, path: Path, disk: Disk, *, new: bool, folders: Folders | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        disk: Disk,
+        *,
+        new: bool,
+        folders: Folders | None = None,
+        marks: OwnMarks | None = None,
+    ) -> None:
         self._path = path
         self._disk = disk
         self._folders = folders or Folders(disk)
-        self._lease = Lease(path.parent)
+        self._lease = Lease(path.parent, marks)
         self._checksums = Checksums(path)
         self._sum: Sum | None = NOTHING if new else None
         self._file = Descriptor(
@@ -60,6 +69,7 @@ class JsonlLog:
         self._named: Descriptor | None = None
         self._changing = threading.Lock()
         self._rewritten = 0
+        self._synced: tuple[Sum | None, int] | None = None
         if new:
             self._checksums.forget()
 
@@ -89,6 +99,7 @@ class JsonlLog:
 
     def release(self) -> None:
         if self._is_held:
+            self._note_sync()
             self._checksums.close()
             self._lease.give_back(self._fd)
             self._is_held = False
@@ -96,6 +107,8 @@ class JsonlLog:
     def append(self, line: bytes) -> None:
         record = line + b"\n"
         try:
+            if self._synced is not None:
+                self._note_sync()
             if self._doubtful is self._file:
                 self._write_anew()
             if self._is_torn:
@@ -111,6 +124,8 @@ class JsonlLog:
 
     def look(self) -> str | None:
         try:
+            if self._synced is not None:
+                self._note_sync()
             found = None if self._is_torn else self._place.look(self.size)
             match found:
                 case None:
@@ -144,19 +159,29 @@ class JsonlLog:
         with self._changing:
             if not self._is_open:
                 raise StoreError(f"can't sync the session's log {self._path}: it is closed")
-            file, place, sum, rewritten = self._file, self._place, self._sum, self._rewritten
+            file, sum, rewritten = self._file, self._sum, self._rewritten
             file.lend()
         try:
             self._disk.sync(file.fd)
-            place.check()
             self._bring_name_to_disk(file)
+            self._synced = sum, rewritten
         except OSError as error:
             self._doubtful = file
             raise self._error("sync", error) from error
         finally:
             file.close()
-        with self._changing:
-            if self._is_open and sum is not None and rewritten == self._rewritten:
+
+    def _note_sync(self) -> None:
+        """Keep the sum of what was synced, and see whether the name still stands for the file.
+
+        Done by the next who writes: a thread that syncs would wait for Python after each of these calls, and
+        Python for it.
+        """
+        synced, self._synced = self._synced, None
+        if synced is not None:
+            self._place.check()
+            sum, rewritten = synced
+            if sum is not None and rewritten == self._rewritten:
                 self._checksums.note(sum)
 
     def name(self) -> None:
@@ -167,6 +192,7 @@ class JsonlLog:
             raise self._error("sync", error) from error
 
     def verify(self, start: int = 0) -> Altered | None:
+        self._note_sync()
         noted = list(self._checksums.noted())
         if start and not noted:  # a big log of another program's
             return None
@@ -254,6 +280,7 @@ class JsonlLog:
 
     def close(self) -> None:
         if self._is_open:
+            self._note_sync()
             self.release()
             with self._changing:
                 self._checksums.close()

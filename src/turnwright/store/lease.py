@@ -11,6 +11,7 @@ from turnwright.errors import SessionInUse
 from turnwright.store import holder
 from turnwright.store.holder import Fate, Holder
 from turnwright.store.mounts import is_of_one_machine
+from turnwright.store.own_marks import OwnMarks, beside, mark_in
 
 
 class Lease:
@@ -22,8 +23,9 @@ class Lease:
     and of the process's start.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, marks: OwnMarks | None = None) -> None:
         self._folder = folder
+        self._marks = marks or OwnMarks()
         self._is_told = False
 
     def take(self, fd: int) -> None:
@@ -34,7 +36,8 @@ class Lease:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_locked = True
         except BlockingIOError:
-            ours = f"pid {os.getpid()}" if self._own.path.exists() else "another process"
+            is_ours = mark_in(self._folder, os.getpid()).exists()
+            ours = f"pid {os.getpid()}" if is_ours else "another process"
             raise self._in_use(next(self._holders(is_locked=False), ours)) from None
         except OSError:  # a file system without locks: the marks have to do
             pass
@@ -50,7 +53,7 @@ class Lease:
         if not self._is_told:
             self._is_told = True
             with suppress(OSError):  # nobody is told, and the lock holds all the same
-                self._own.write()
+                self._marks.leave(self._folder)
 
     def extend(self, fd: int) -> None:
         """Lock a file that nobody else knows yet, and that is about to become the log."""
@@ -60,14 +63,10 @@ class Lease:
     def give_back(self, fd: int) -> None:
         """Let others write."""
         if self._is_told:
-            self._own.remove()
+            self._marks.remove(self._folder)
             self._is_told = False
         with suppress(OSError):
             fcntl.flock(fd, fcntl.LOCK_UN)
-
-    @property
-    def _own(self) -> "_Mark":
-        return _Mark(self._folder / f"inuse.{os.getpid()}.lock", os.getpid())
 
     def _in_use(self, by: str) -> SessionInUse:
         return SessionInUse(f"session {self._folder.name} is in use by {by}")
@@ -133,11 +132,6 @@ class _Mark(NamedTuple):
             return "gone"
         return "lives" if holder.runs(self.pid) and not holder.is_younger(self.pid, since) else "gone"
 
-    def write(self) -> None:
-        """Raises OSError."""
-        holder.write(self._beside, holder.this_process())
-        self.path.write_bytes(b"%d" % self.pid)
-
     def remove(self) -> None:
         for path in (self.path, self._beside):
             with suppress(OSError):
@@ -145,7 +139,7 @@ class _Mark(NamedTuple):
 
     @property
     def _beside(self) -> Path:
-        return self.path.with_name(f"holder.{self.pid}.json")
+        return beside(self.path, self.pid)
 
 
 def _marks(folder: Path) -> Iterator[_Mark]:

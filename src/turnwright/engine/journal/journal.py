@@ -173,13 +173,21 @@ class Journal:
         """
         await self._publication.settled()
 
-    async def caught_up(self) -> None:
+    async def published(self) -> None:
         """Return when everything that was emitted is published.
 
-        What goes to clients beside the events, answers and questions, waits for this, so that it stays behind
-        the events that led to it.
+        What a client is asked waits for this, so that it stays behind the events that led to it.
         """
         await self._publication.published()
+
+    async def caught_up(self) -> None:
+        """Be `published`, with the durability "event"; answers to a client's requests wait for this.
+
+        Else they don't: many are given before the next message is read, and while one session's disk stalls,
+        those of others are to be heard.
+        """
+        if self._durability == "event":
+            await self._publication.published()
 
     def bring_name_to_disk(self) -> None:
         """Begin to bring the log's name to the disk: the first sync needn't do it then."""

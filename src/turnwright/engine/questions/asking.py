@@ -152,7 +152,7 @@ class Asking:
     async def _relay(
         self, request_id: str, client: Client, method: str, params: object, kind: type[Wire]
     ) -> None:
-        await self._s.journal.caught_up()
+        await self._s.journal.published()
         try:
             answer = wire.decode(await client.call(method, params), kind)
         except TurnwrightError:
