@@ -151,12 +151,35 @@ async def test_a_session_that_does_not_exist_is_status_1_and_one_line(
 
 async def test_only_a_whole_id_deletes_a_session(tmp_path: Path) -> None:
     session_id = await ran_session(tmp_path)
-    done = await turnwright("sessions", "delete", session_id[:8], cwd=tmp_path)
-    assert (
-        done.err
-        == f"turnwright: There is no session {session_id[:8]}: `turnwright sessions list` names all\n"
+    start = session_id[:8]
+    done = await turnwright("sessions", "delete", start, cwd=tmp_path)
+    needed = (
+        f"There is no session {start}, and the whole id is needed here; 1 session starts so: {session_id}"
     )
-    assert (done.status, session_id in (await turnwright("sessions", "list", cwd=tmp_path)).out) == (1, True)
+    assert done == (1, "", f"turnwright: {needed}\n")
+    assert session_id in (await turnwright("sessions", "list", cwd=tmp_path)).out
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        ("show", "{count} sessions start with a:"),
+        ("delete", "There is no session a, and the whole id is needed here; {count} sessions start so:"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("count", "named"),
+    [(2, "a0, a1"), (5, "a0, a1, a2 and 2 more; `turnwright sessions list` names all")],
+)
+async def test_where_several_sessions_start_so_a_few_are_named(
+    tmp_path: Path, command: str, complaint: str, count: int, named: str
+) -> None:
+    for number in range(count):
+        log = tmp_path / "copilot-home" / "session-state" / f"a{number}" / "events.jsonl"
+        log.parent.mkdir(parents=True)
+        log.touch()
+    done = await turnwright("sessions", command, "a", cwd=tmp_path)
+    assert done == (1, "", f"turnwright: {complaint.format(count=count)} {named}\n")
 
 
 async def test_models_are_those_of_the_endpoint_and_the_local_one(tmp_path: Path) -> None:

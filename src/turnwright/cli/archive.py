@@ -1,7 +1,7 @@
 """Reading the logs of sessions without touching them, also while another process writes them."""
 
 import logging
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +16,9 @@ from turnwright.store.state import State
 log = logging.getLogger(__name__)
 
 NAMES_ALL = "`turnwright sessions list` names all"
+
+FEW = 3
+"""Sessions that a message names."""
 
 
 class Archive:
@@ -48,20 +51,27 @@ class Archive:
 
     def find(self, start: str) -> str:
         """The id of the one session whose id starts so. Raises SessionNotFound when none or several do."""
-        found = [session_id for session_id in self.store.ids() if start and session_id.startswith(start)]
+        found = self._starting_with(start)
         if start in found:
             return start
         if len(found) > 1:
-            raise SessionNotFound(f"{len(found)} sessions start with {start!r}: {NAMES_ALL}")
+            raise SessionNotFound(f"{len(found)} sessions start with {start}: {_some(found)}")
         if not found:
             raise SessionNotFound(_missing(start))
         return found[0]
 
     def whole(self, session_id: str) -> str:
-        """The id of a session, when it is that. Raises SessionNotFound when no session has it."""
-        if session_id not in self.store.ids():
+        """The id of a session, when it is that. Raises SessionNotFound that names those that start so."""
+        found = self._starting_with(session_id)
+        if session_id in found:
+            return session_id
+        if not found:
             raise SessionNotFound(_missing(session_id))
-        return session_id
+        starting = "session starts" if len(found) == 1 else "sessions start"
+        raise SessionNotFound(
+            f"There is no session {session_id}, and the whole id is needed here; "
+            f"{len(found)} {starting} so: {_some(found)}"
+        )
 
     def last_in(self, folder: Path) -> str:
         """The session that was used last in a folder. Raises SessionNotFound."""
@@ -70,6 +80,9 @@ class Archive:
             if entry.context is not None and entry.context.cwd == place:
                 return entry.session_id
         raise SessionNotFound(f"There is no session in {place} to continue")
+
+    def _starting_with(self, start: str) -> list[str]:
+        return sorted(found for found in self.store.ids() if start and found.startswith(start))
 
 
 @contextmanager
@@ -86,3 +99,10 @@ def _reading(session_id: str) -> Generator[None]:
 def _missing(session_id: str) -> str:
     reason = f"There is no session {session_id}" if session_id else "The session's id is empty"
     return f"{reason}: {NAMES_ALL}"
+
+
+def _some(session_ids: Sequence[str]) -> str:
+    """The ids, or a few of them and how many more there are."""
+    named = ", ".join(session_ids[:FEW])
+    more = len(session_ids) - FEW
+    return named if more <= 0 else f"{named} and {more} more; {NAMES_ALL}"
