@@ -237,7 +237,7 @@ async def test_doctor_tells_sources_but_never_a_key(tmp_path: Path) -> None:
     assert done.status == 0
     assert "test-model (TURNWRIGHT_MODEL)" in done.out
     assert "key from TURNWRIGHT_API_KEY" in done.out
-    assert "✓ probe        the endpoint answers, with 1 models: test-model" in done.out
+    assert "✓ probe        the endpoint answers, with 1 model: test-model" in done.out
     assert KEY not in done.out + done.err
 
 

@@ -92,7 +92,7 @@ async def test_each_kind_is_told_in_its_place(tmp_path: Path) -> None:
         "related to their request.\nFile: a.txt (lines 2-3)\n```\ntwo\n```\n</ide_selection>",
         "Look.",
         f"<tagged_files>\n* {tmp_path}/a.txt (3 lines)\n* a.txt (lines 2-3 of 3 lines)\n"
-        f"* {tmp_path}/sub (1 items)\n</tagged_files>",
+        f"* {tmp_path}/sub (1 item)\n</tagged_files>",
         "<github_references>\n#7 - A fault [issue] [open] (https://example.com/7)\n"
         "commit Mend it At last. (https://example.com/c)\n</github_references>",
         '<attachment name="note.txt">\nné\n</attachment>',
@@ -171,7 +171,7 @@ async def test_a_url_of_a_local_file_is_its_path(tmp_path: Path) -> None:
     attached = await read(tmp_path, *given)
     assert attached.after == (
         f"<tagged_files>\n* {folder}/a#b?.txt (2 lines)\n* {folder}/a#b?.txt (2 lines)\n"
-        f"* {folder} (1 items)\n</tagged_files>",
+        f"* {folder} (1 item)\n</tagged_files>",
     )
     assert attached.logged == given
 
@@ -267,7 +267,7 @@ async def test_a_directory_that_may_not_be_read_says_so(tmp_path: Path) -> None:
         ("binary", "binary, 4 bytes"),
         ("huge", f"{100 * 1024 * 1024} bytes"),
         ("huge.png", f"image/png, {100 * 1024 * 1024} bytes, too large to be shown"),
-        ("latin", "1 lines"),
+        ("latin", "1 line"),
         ("empty", "0 lines"),
     ],
 )
@@ -292,7 +292,7 @@ async def test_a_name_that_is_not_utf8_is_counted_in_its_directory(tmp_path: Pat
     folder.mkdir()
     os.close(os.open(os.fsencode(folder) + b"/caf\xe9", os.O_CREAT))
     attached = await read(tmp_path, {"type": "directory", "path": "names"})
-    assert attached.after == ("<tagged_files>\n* names (1 items)\n</tagged_files>",)
+    assert attached.after == ("<tagged_files>\n* names (1 item)\n</tagged_files>",)
 
 
 @pytest.mark.parametrize(

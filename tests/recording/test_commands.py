@@ -38,7 +38,7 @@ async def test_a_run_is_recorded_replayed_without_a_model_and_gone_on_with_by_an
     same = await turnwright("replay", "run.json", cwd=tmp_path)
     other = await turnwright("replay", "run.json", "--tools", "run", cwd=tmp_path)
     assert same == (0, "2 requests, all as recorded\n", "")
-    assert (other.status, other.err) == (1, "1 of 2 requests were as recorded.\n")
+    assert (other.status, other.err) == (1, "As recorded: 1 of 2 requests.\n")
     assert other.out.splitlines()[-2:] == ["-data.csv:3", "+data.csv:2"]
     async with ChatServer([say("Three lines.")]) as server:
         fork = await turnwright(

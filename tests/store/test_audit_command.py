@@ -19,7 +19,7 @@ async def test_a_sound_log_is_status_0_and_a_broken_one_1_with_the_line(tmp_path
     assert sound == (0, f"{FIXTURES}/tools.jsonl: 31 events, 3 turns, 3 calls: sound\n", "")
     assert broken == (
         1,
-        f"{FIXTURES}/aborted.jsonl: 18 events, 3 turns, 1 calls: broken\n"
+        f"{FIXTURES}/aborted.jsonl: 18 events, 3 turns, 1 call: broken\n"
         '  line 10: turn: turn "1" has no end: the run was aborted in line 11\n',
         "",
     )

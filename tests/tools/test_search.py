@@ -71,7 +71,7 @@ async def test_grep_gives_path_line_and_text(make_call: MakeCall, cwd: Path) -> 
         ({"output_mode": "count", "-i": True}, "./src/deep/view.tsx:1\n./src/index.ts:2"),
         (
             {"head_limit": 1},
-            "./src/deep/view.tsx:1:needle\n[... 1 lines are left out; narrow the search ...]",
+            "./src/deep/view.tsx:1:needle\n[... left out: 1 line; narrow the search ...]",
         ),
         ({"type": "md"}, "No matches found."),
     ],
@@ -105,7 +105,7 @@ async def test_a_flood_of_matches_is_cut_with_the_number_left_out(make_call: Mak
     """B45."""
     (cwd / "x").write_text("needle\n" * 100_000)
     *lines, note = (await grep(make_call(pattern="needle"))).text.split("\n")
-    assert note == f"[... {100_000 - len(lines)} lines are left out; narrow the search ...]"
+    assert note == f"[... left out: {100_000 - len(lines)} lines; narrow the search ...]"
     assert 1000 < len(lines) < 2000
 
 

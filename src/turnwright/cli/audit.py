@@ -9,6 +9,7 @@ from turnwright.cli.archive import Archive
 from turnwright.cli.output import show, tell
 from turnwright.errors import StoreError
 from turnwright.protocol import wire
+from turnwright.protocol.counted import counted
 from turnwright.server.settings import home
 from turnwright.store.audit import Report, audit
 from turnwright.store.checksums import Checksums, verify
@@ -102,7 +103,8 @@ def _show(path: Path, report: Report, writer: str | None) -> None:
     verdict = "sound" if report.is_sound else "broken"
     if writer is not None:
         verdict += f", in use by {writer}"
-    show(f"{path}: {report.lines} events, {report.turns} turns, {report.calls} calls: {verdict}")
+    counts = ((report.lines, "event"), (report.turns, "turn"), (report.calls, "call"))
+    show(f"{path}: {', '.join(counted(number, noun) for number, noun in counts)}: {verdict}")
     for finding in report.findings:
         mark = "" if finding.broken else " (allowed)"
         show(f"  line {finding.line}: {finding.rule}: {finding.text}{mark}")

@@ -12,6 +12,7 @@ from turnwright.client.handlers import (
     UserQuestion,
     reject,
 )
+from turnwright.protocol.counted import counted
 from turnwright.protocol.permissions import (
     CustomTool,
     Mcp,
@@ -99,5 +100,5 @@ def _indented(text: str, limit: int | None = None) -> str:
     lines = text.splitlines()
     shown = [f"  {line}" for line in lines[:limit]]
     if len(lines) > len(shown):
-        shown.append(f"  ({len(lines) - len(shown)} more lines)")
+        shown.append(f"  ({counted(len(lines) - len(shown), 'more line')})")
     return "\n".join(shown)

@@ -17,6 +17,7 @@ from turnwright.cli.model_list import READY, local_state, models_of
 from turnwright.cli.output import show
 from turnwright.engine.permissions.rules import Rule
 from turnwright.errors import ConfigError, TurnwrightError
+from turnwright.protocol.counted import counted
 from turnwright.providers import local_model
 from turnwright.providers.endpoint import Endpoint
 from turnwright.server.settings import home
@@ -142,7 +143,7 @@ def _probe(configured: config.Config, endpoint: config.Endpoint) -> Finding:
     except TurnwrightError as error:
         return Finding("missing", "probe", str(error))
     names = ", ".join(model.id for model in models[:5])
-    return Finding("fine", "probe", f"the endpoint answers, with {len(models)} models: {names}")
+    return Finding("fine", "probe", f"the endpoint answers, with {counted(len(models), 'model')}: {names}")
 
 
 def _local_model(is_chosen: bool) -> Finding:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from turnwright.errors import ConfigError, SessionFailed, TurnwrightError
+from turnwright.protocol.counted import counted
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.conversation import AssistantMessage, AssistantUsage, TurnStart
 from turnwright.protocol.events.session import SessionError, TaskComplete, UsageRecord, Warned
@@ -66,7 +67,7 @@ class Outcome:
     def summary(self, seconds: float) -> str:
         """Turns, tokens, time, and money where it is known, in a line."""
         used = self._usage
-        turns = f"{self.turns} turn{'' if self.turns == 1 else 's'}"
+        turns = counted(self.turns, "turn")
         line = f"{turns}, {used['inputTokens']:,} tokens in, {used['outputTokens']:,} out, {seconds:.1f} s"
         return line if self.cost is None else f"{line}, ${self.cost:.4f}"
 

@@ -15,6 +15,7 @@ from turnwright.engine.models.endpoints import ConfiguredEndpoints, Defaults
 from turnwright.engine.secrets import Secrets
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
+from turnwright.protocol.counted import counted
 from turnwright.protocol.options import SessionOptions
 from turnwright.providers.open import open_local, open_provider
 from turnwright.recording import form
@@ -46,7 +47,7 @@ def write(session_id: str, settings: Settings, output: Path | None) -> None:
         show(msgspec.json.format(wire.encode(recording), indent=2).decode())
     else:
         form.write(recording, output)
-        tell(f"{len(recording.exchanges)} requests of session {session_id} are in {output}")
+        tell(f"{output} has {counted(len(recording.exchanges), 'request')} of session {session_id}")
 
 
 def _secrets(settings: Settings, folder: Path | None) -> Secrets:
@@ -104,12 +105,12 @@ async def _fork(plan: Plan, settings: Settings, model: str | None) -> int:
 def _report(done: Replayed, plan: Plan) -> int:
     if done.difference is not None:
         show(str(done.difference))
-        tell(f"{done.requests} of {len(plan.recording.exchanges)} requests were as recorded.")
+        tell(f"As recorded: {done.requests} of {counted(len(plan.recording.exchanges), 'request')}.")
         return FAILED
     if done.failure is not None and not _failed_then(plan):
         tell(f"turnwright: {done.failure}")
         return FAILED
-    show(f"{done.requests} requests, all as recorded")
+    show(f"{counted(done.requests, 'request')}, all as recorded")
     return 0
 
 

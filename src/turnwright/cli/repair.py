@@ -6,6 +6,7 @@ from pathlib import Path
 
 from turnwright.cli.output import show, tell
 from turnwright.errors import StoreError
+from turnwright.protocol.counted import counted
 from turnwright.store.audit import audit
 from turnwright.store.jsonl import LOG_NAME, JsonlLog, JsonlStore
 from turnwright.store.repair import obstacle, repair
@@ -48,7 +49,7 @@ def _mend(log: JsonlLog, path: Path, session_id: str) -> int:
         log.rewrite(repaired.lines)
         for change in repaired.changes:
             show(f"  line {change.line}: {change.text}")
-        show(f"{path}: {len(repaired.changes)} repairs; the log as it was: {original.name}")
+        show(f"{path}: {counted(len(repaired.changes), 'repair')}; the log as it was: {original.name}")
     left = [finding for finding in audit(line + b"\n" for line in repaired.lines).findings if finding.broken]
     for finding in left:
         tell(f"  line {finding.line}: {finding.rule}: {finding.text}: it can't be mended")

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from turnwright.cli.output import brief
 from turnwright.protocol import wire
+from turnwright.protocol.counted import counted
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.conversation import AssistantMessage, TurnStart, UserMessage
 from turnwright.protocol.events.session import (
@@ -94,4 +95,4 @@ def _result(done: ToolComplete) -> Iterator[str]:
         yield f"  {mark} {brief(line, WIDTH)}"
         mark = " "
     if len(lines) > RESULT_LINES:
-        yield f"    ({len(lines) - RESULT_LINES} more lines)"
+        yield f"    ({counted(len(lines) - RESULT_LINES, 'more line')})"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from turnwright.engine.secrets import Secrets
+from turnwright.protocol.counted import counted
 from turnwright.protocol.options import ProviderOptions
 from turnwright.providers.base import Provider
 from turnwright.providers.open import open_provider
@@ -59,8 +60,9 @@ class RecordedModel:
         if self._replay.difference is not None:
             pytest.fail(f"{self._replay.difference}\n\n{self._remedy()}", pytrace=False)
         if self._replay.left and passed:
-            came = f"{self._replay.served} requests came, and {self._replay.left} more were recorded."
-            pytest.fail(f"{came}\n\n{self._remedy()}", pytrace=False)
+            came = counted(self._replay.served, "request")
+            fault = f"{came} came, and {self._replay.left} more had been recorded."
+            pytest.fail(f"{fault}\n\n{self._remedy()}", pytrace=False)
 
     def _places(self, session_id: str) -> Places:
         return Places(folder=self._folder, session_id=session_id, secrets=self._secrets)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, field
 
+from turnwright.protocol.counted import counted
 from turnwright.protocol.messages import ToolDefinition
 from turnwright.protocol.permissions import Read
 from turnwright.protocol.wire import clean, convert
@@ -248,6 +249,6 @@ def _result(
             shown.pop()
             break
     if left_out := len(lines) - len(shown):
-        more = f"{left_out} lines" if complete else f"{left_out} lines or more"
-        shown.append(f"[... {more} are left out; narrow the search ...]")
+        more = counted(left_out, "line") + ("" if complete else " or more")
+        shown.append(f"[... left out: {more}; narrow the search ...]")
     return ToolResult("\n".join(shown) or nothing)

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from turnwright.errors import InvalidParams
+from turnwright.protocol.counted import counted
 from turnwright.protocol.media import media_type
 from turnwright.protocol.messages import Image, ToolDefinition
 from turnwright.protocol.permissions import Read
@@ -101,7 +102,7 @@ def _listing(location: Location) -> str:
     names = sorted(clean(entry.name) + "/" * entry.is_dir() for entry in location.real.iterdir())
     shown = names[:DIRECTORY_LIMIT]
     if len(names) > len(shown):
-        shown.append(f"[... {len(names) - len(shown)} more names are left out; use glob ...]")
+        shown.append(f"[... left out: {counted(len(names) - len(shown), 'more name')}; use glob ...]")
     return "\n".join(shown) or "The directory is empty."
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from turnwright.engine import pictures
 from turnwright.engine.prompts.attachment_shapes import Attachment
 from turnwright.protocol import media
+from turnwright.protocol.counted import counted
 from turnwright.providers.media_limits import LARGEST_DOCUMENT
 from turnwright.tools.text_file import open_regular
 
@@ -18,14 +19,14 @@ def extent(item: Attachment, path: Path) -> str:
     """How much there is, or why it can't be read: what a directory holds, a file's lines, bytes of others."""
     try:
         if path.is_dir():
-            return f"{sum(1 for _ in path.iterdir())} items"
+            return counted(sum(1 for _ in path.iterdir()), "item")
         size = path.stat().st_size
         with open_regular(path) as file:
             start = file.read(_START)
             if kind := media.media_type(start):
                 return f"{kind}, {size} bytes{', too large to be shown' * (size > _most(kind))}"
             if b"\0" in start:
-                return f"binary, {size} bytes"
+                return f"binary, {counted(size, 'byte')}"
             if size > LARGEST_COUNTED:
                 return f"{size} bytes"
             data = start + file.read()
@@ -34,10 +35,11 @@ def extent(item: Attachment, path: Path) -> str:
     except ValueError:  # a NUL, or half of a surrogate pair
         return "can't be read: that can't be the name of a file"
     lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    whole = counted(lines, "line")
     if item.line_range is None:
-        return f"{lines} lines"
+        return whole
     first, last = item.line_range.start, item.line_range.end
-    return f"line {first} of {lines} lines" if first == last else f"lines {first}-{last} of {lines} lines"
+    return f"line {first} of {whole}" if first == last else f"lines {first}-{last} of {whole}"
 
 
 def shown(path: Path) -> bytes | None:
