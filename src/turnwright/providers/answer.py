@@ -75,7 +75,7 @@ class Answer:
     async def _read_whole(self, builder: ReplyBuilder) -> None:
         body = await self._response.read()
         if not body.lstrip().startswith((b"data:", b"event:", b":")):
-            self._feed(builder, self._decoded(body), body.decode(errors="replace"))
+            self._feed(builder, body)
             return
         parser = EventParser()
         events = parser.feed(body) + parser.finish()
@@ -84,7 +84,7 @@ class Answer:
 
     async def _read_messages(self, builder: ReplyBuilder) -> None:
         async for message in self._pieces:
-            self._feed(builder, self._decoded(message), message.decode(errors="replace"))
+            self._feed(builder, message)
             if builder.closed:
                 return
         raise self._cut()
@@ -118,25 +118,27 @@ class Answer:
     def _take(self, builder: ReplyBuilder, events: list[ServerSentEvent]) -> bool:
         """Feed the events to `builder`; tell whether the last of the stream was among them."""
         for event in events:
-            if event.data.strip() == "[DONE]":
+            if b"[DONE]" in event.data and event.data.decode().strip() == "[DONE]":
                 return True
-            self._feed(builder, self._decoded(event.data), event.data)
+            self._feed(builder, event.data)
             if builder.closed:
                 return True
         return False
 
-    def _feed(self, builder: ReplyBuilder, answer: Json, raw: str) -> None:
+    def _feed(self, builder: ReplyBuilder, data: bytes) -> None:
+        answer = self._decoded(data)
         if failed := _failure_in(answer):
+            raw = data.decode(errors="replace")
             raise stream_error(self._endpoint, failed, self._response.headers, raw)
         builder.feed(answer)
         if an_object(answer).get("type") not in _SIGNS_OF_LIFE:
             self._pieces.advance()
 
-    def _decoded(self, body: bytes | str) -> Json:
+    def _decoded(self, body: bytes) -> Json:
         try:
             return loads(body)
         except InvalidParams as error:
-            text = body if isinstance(body, str) else body.decode(errors="replace")
+            text = body.decode(errors="replace")
             raise self._failure("answered with something that is not JSON", detail=text) from error
 
     def _cut(self) -> ProviderError:

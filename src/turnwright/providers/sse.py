@@ -9,9 +9,9 @@ LARGEST_EVENT = 64 * 1024 * 1024
 
 
 class ServerSentEvent(msgspec.Struct, frozen=True):
-    """One event: its type, empty if none was given, and its data with lines joined by newlines."""
+    """One event: its type, empty if none was given, and its data in UTF-8, with lines joined by newlines."""
 
-    data: str
+    data: bytes
     event: str = ""
 
 
@@ -21,7 +21,7 @@ class EventParser:
     def __init__(self, *, largest: int = LARGEST_EVENT) -> None:
         self._largest = largest
         self._partial: list[bytes] = []
-        self._data: list[str] = []
+        self._data: list[bytes] = []
         self._event = ""
         self._held = 0
         self._after_cr = False
@@ -31,6 +31,9 @@ class EventParser:
         """Return the events that `chunk` completes. Raises ValueError when one grows too large."""
         if not chunk:
             return []
+        if not self._held and len(chunk) <= self._largest and (plain := _plain_events(chunk)):
+            self._after_cr = self._at_start = False
+            return plain
         if self._after_cr and chunk.startswith(b"\n"):
             chunk = chunk[1:]
             self._after_cr = False
@@ -62,17 +65,31 @@ class EventParser:
             self._at_start = False
         if not raw:
             return self._dispatch()
-        field, _, value = raw.decode(errors="replace").partition(":")
-        value = value.removeprefix(" ")
-        if field == "data":
+        field, _, value = raw.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
             self._data.append(value)
-        elif field == "event":
-            self._event = value
+        elif field == b"event":
+            self._event = value.decode(errors="replace")
         return None
 
     def _dispatch(self) -> ServerSentEvent | None:
-        event = ServerSentEvent("\n".join(self._data), self._event) if self._data else None
+        event = ServerSentEvent(_utf8(b"\n".join(self._data)), self._event) if self._data else None
         self._data.clear()
         self._event = ""
         self._held = 0
         return event
+
+
+def _plain_events(chunk: bytes) -> list[ServerSentEvent]:
+    """Return the events of a chunk that is whole ones of one line of data, as most are; of others none."""
+    if not (chunk.startswith(b"data: ") and chunk.endswith(b"\n\n")) or b"\r" in chunk:
+        return []
+    data = _utf8(chunk[6:-2]).split(b"\n\ndata: ")
+    is_plain = chunk.count(b"\n") == 2 * len(data)
+    return [ServerSentEvent(piece) for piece in data] if is_plain else []
+
+
+def _utf8(data: bytes) -> bytes:
+    """Return `data` with what is not UTF-8 replaced by U+FFFD."""
+    return data if data.isascii() else data.decode(errors="replace").encode()
