@@ -31,6 +31,7 @@ from turnwright.protocol.events.session import Mode
 from turnwright.protocol.options import Durability, ProviderOptions
 from turnwright.protocol.prices import Dollars, LongContext, Prices
 from turnwright.providers.model_facts import ModelFacts
+from turnwright.providers.open import faults
 
 BASE_URL = "TURNWRIGHT_BASE_URL"
 API_KEY = "TURNWRIGHT_API_KEY"
@@ -232,7 +233,7 @@ def load(
     if environment.get(BASE_URL):
         table = None
     default = Chosen(table.models[0], str(file)) if table and table.models else None
-    endpoint = _endpoint(f"{file}, endpoints.{name}", name, table, environment)
+    endpoint = _endpoint(f"{file}: {_dotted('endpoints', name or '')}", name, table, environment)
     models = {name: told.facts(f"{file}: {_dotted('models', name)}") for name, told in user.models.items()}
     return Config(merged.layers, endpoint, default, merged.warnings, models)
 
@@ -332,10 +333,21 @@ def _endpoint(
         values["headers"] = table.headers
         values["maxPromptTokens"] = table.max_prompt_tokens
         values["maxOutputTokens"] = table.max_output_tokens
+    kind = f"{PROVIDER_TYPE} or {WIRE_API}"
     try:
         options = wire.convert(values, ProviderOptions)
     except InvalidParams as error:
-        raise ConfigError(f"{PROVIDER_TYPE} or {WIRE_API}: {error}") from None
+        raise ConfigError(f"{kind}: {error}") from None
+    places = {
+        "baseUrl": BASE_URL if environment.get(BASE_URL) else f"{source}: base_url",
+        "headers": f"{source}: headers",
+        "apiKey": key_source if key_source != source else f"{source}: api_key",
+        "wireApi": kind
+        if environment.get(PROVIDER_TYPE) or environment.get(WIRE_API)
+        else f"{source}: wire_api",
+    }
+    for field, fault in faults(options):
+        raise ConfigError(f"{places.get(field, source)}: {fault}")
     return Endpoint(options, source if table else BASE_URL, key_source)
 
 

@@ -257,6 +257,45 @@ def test_a_mistake_in_the_users_file_is_named(home: Path, text: str, complaint: 
     assert complaint in str(failed.value)
 
 
+ENDPOINT = "[endpoints.a]\nbase_url = 'http://x'\n"
+NO_ADDRESS = "the base URL of a model endpoint must be http://HOST or https://HOST, with a path"
+
+
+@pytest.mark.parametrize(
+    ("text", "environment", "complaint"),
+    [
+        ("[endpoints.a]\nbase_url = 'x.example/v1'", {}, f"{{file}}: endpoints.a: base_url: {NO_ADDRESS}"),
+        (
+            f"{ENDPOINT}headers = {{ 'X Team' = 'blue' }}",
+            {},
+            "{file}: endpoints.a: headers: 'x team' is no name for a header",
+        ),
+        (f'{ENDPOINT}api_key = "a\\u0000b"', {}, "{file}: endpoints.a: api_key: holds a control character"),
+        (f"{ENDPOINT}api_key_env = 'KEY'", {"KEY": "a\0b"}, "KEY: holds a control character"),
+        (ENDPOINT, {config.API_KEY: "a\0b"}, "TURNWRIGHT_API_KEY: holds a control character"),
+        (ENDPOINT, {config.BASE_URL: "x.example"}, f"TURNWRIGHT_BASE_URL: {NO_ADDRESS}"),
+        (
+            f"{ENDPOINT}type = 'anthropic'\nwire_api = 'responses'",
+            {},
+            "{file}: endpoints.a: wire_api: 'responses' is an API of openai and azure, not of 'anthropic'",
+        ),
+        (
+            f"{ENDPOINT}type = 'anthropic'",
+            {config.WIRE_API: "responses"},
+            "TURNWRIGHT_PROVIDER_TYPE or TURNWRIGHT_WIRE_API: "
+            "'responses' is an API of openai and azure, not of 'anthropic'",
+        ),
+    ],
+)
+def test_what_cannot_work_of_an_endpoint_is_told_by_the_place_that_sets_it(
+    home: Path, text: str, environment: dict[str, str], complaint: str
+) -> None:
+    file = write_user_file(home, text)
+    with pytest.raises(ConfigError) as failed:
+        config.load(home, environment=environment)
+    assert str(failed.value) == complaint.format(file=file)
+
+
 def test_a_mistake_in_a_workspaces_denials_is_no_permission(home: Path, workspace: Path) -> None:
     (workspace / ".turnwright.toml").write_text("deny_tools = 'shell'\n")
     with pytest.raises(ConfigError, match=r"\.turnwright\.toml: deny_tools: Expected `array`"):

@@ -45,7 +45,7 @@ SECRET = "a-secret\nkey"
         (ProviderOptions(URL, type="anthropic", wire_api="responses"),
          "provider.wireApi: 'responses' is an API of openai and azure, not of 'anthropic'"),
         (ProviderOptions(URL, transport="websockets"),
-         "provider.transport: 'websockets' needs provider.wireApi 'responses'"),
+         "provider.transport: 'websockets' needs wireApi 'responses'"),
         (ProviderOptions(URL, type="azure", azure=AzureOptions("2024&x=1")),
          "provider.azure.apiVersion: must be a version such as 2024-10-21"),
         (ProviderOptions(URL, max_prompt_tokens=0), "provider.maxPromptTokens: must be at least 1"),

@@ -125,10 +125,7 @@ def _endpoint(configured: config.Config, place: Path, is_local: bool) -> Finding
         if is_local:
             return Finding("fine", "endpoint", "none is needed: the local model answers")
         return Finding("missing", "endpoint", "none", HOW_TO_CONFIGURE.format(file=config.user_file(place)))
-    try:
-        shown = Endpoint.at(endpoint.options.base_url, name="").shown
-    except ConfigError as error:
-        return Finding("missing", "endpoint", f"{error} ({endpoint.source})")
+    shown = Endpoint.at(endpoint.options.base_url, name="").shown
     has_key = endpoint.options.api_key is not None
     key = f"key from {endpoint.key_source}" if has_key else "no key"
     text = f"{shown} ({endpoint.source}), {endpoint.options.type}, {key}"

@@ -1,7 +1,7 @@
 """From a provider's options to the provider."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,25 +22,31 @@ def check_provider(options: ProviderOptions, where: str = "provider") -> None:
     """Look for what can't work in a provider's options; nothing is sent. Raises ConfigError naming the field,
     as one of `where`.
     """
-    _check(f"{where}.baseUrl", options.base_url)
-    _check(f"{where}.headers", headers=options.headers or {})
+    for field, fault in faults(options):
+        raise ConfigError(f"{where}.{field}: {fault}")
+
+
+def faults(options: ProviderOptions) -> Iterator[tuple[str, str]]:
+    """What can't work in a provider's options: each field by its name on the wire, with what is wrong."""
+    yield from _unusable("baseUrl", options.base_url)
+    yield from _unusable("headers", headers=options.headers or {})
     for field, secret in (("apiKey", options.api_key), ("bearerToken", options.bearer_token)):
         if secret is not None and not secret.strip().isprintable():
-            raise ConfigError(f"{where}.{field}: holds a control character")
+            yield field, "holds a control character"
     if options.type == "anthropic" and options.wire_api == "responses":
-        raise ConfigError(f"{where}.wireApi: 'responses' is an API of openai and azure, not of 'anthropic'")
+        yield "wireApi", "'responses' is an API of openai and azure, not of 'anthropic'"
     if options.transport == "websockets" and options.wire_api != "responses":
-        raise ConfigError(f"{where}.transport: 'websockets' needs {where}.wireApi 'responses'")
+        yield "transport", "'websockets' needs wireApi 'responses'"
     version = options.azure.api_version if options.azure else None
     if version is not None and not _VERSION.fullmatch(version):
-        raise ConfigError(f"{where}.azure.apiVersion: must be a version such as 2024-10-21")
+        yield "azure.apiVersion", "must be a version such as 2024-10-21"
     for field, bound in (
         ("maxPromptTokens", options.max_prompt_tokens),
         ("maxContextWindowTokens", options.max_context_window_tokens),
         ("maxOutputTokens", options.max_output_tokens),
     ):
         if bound is not None and bound < 1:
-            raise ConfigError(f"{where}.{field}: must be at least 1")
+            yield field, "must be at least 1"
 
 
 def open_provider(options: ProviderOptions) -> Provider:
@@ -125,8 +131,10 @@ def _anthropic(options: ProviderOptions) -> Provider:
     )
 
 
-def _check(field: str, base_url: str = "http://localhost", headers: Mapping[str, str] = {}) -> None:
+def _unusable(
+    field: str, base_url: str = "http://localhost", headers: Mapping[str, str] = {}
+) -> Iterator[tuple[str, str]]:
     try:
         Endpoint.at(base_url, name=field, headers=headers)
     except ConfigError as error:
-        raise ConfigError(f"{field}: {error}") from error
+        yield field, str(error)
