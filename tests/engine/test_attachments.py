@@ -1,7 +1,6 @@
 """What a model is told and shown of what a message attaches, and what the log keeps of it."""
 
 import base64
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,7 @@ from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, scene, words
 from tests.pictures import picture
 from turnwright.engine.inbox import Prompt
-from turnwright.engine.prompts.attachment_shapes import parse
 from turnwright.engine.prompts.attachments import Attached, attach
-from turnwright.errors import InvalidParams
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.conversation import UserMessage
 from turnwright.protocol.events.session import UsageInfo
@@ -32,7 +29,6 @@ pytestmark = pytest.mark.anyio
 
 LIMITS = PictureLimits(longest_side=200)
 PDF = b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n%%EOF\n"
-is_root = os.geteuid() == 0
 
 
 def coded(data: bytes) -> str:
@@ -42,15 +38,6 @@ def coded(data: bytes) -> str:
 def blob(data: bytes, kind: str, name: str | None = None) -> dict[str, Any]:
     named = {"displayName": name} if name else {}
     return {"type": "blob", "data": coded(data), "mimeType": kind, **named}
-
-
-def lines(start: int, end: int) -> dict[str, Any]:
-    return {"type": "file", "path": "a", "lineRange": {"start": start, "end": end}}
-
-
-def selected(*places: tuple[int, int]) -> dict[str, Any]:
-    start, end = ({"line": line, "character": character} for line, character in places)
-    return {"type": "selection", "filePath": "a", "text": "", "selection": {"start": start, "end": end}}
 
 
 async def read(folder: Path, *attachments: dict[str, Any], vision: bool = True) -> Attached:
@@ -157,25 +144,6 @@ async def test_a_document_counts_in_the_estimate_of_the_context(tmp_path: Path) 
         assert with_.conversation_tokens - without.conversation_tokens >= 7500
 
 
-async def test_a_url_of_a_local_file_is_its_path(tmp_path: Path) -> None:
-    folder = tmp_path / "été 100%"
-    folder.mkdir()
-    (folder / "a#b?.txt").write_text("one\ntwo\n")
-    url = (folder / "a#b?.txt").as_uri()
-    assert "%23" in url
-    given = [
-        {"type": "file", "path": url, "displayName": "a"},
-        {"type": "file", "path": url.replace("file://", "FILE://localhost")},
-        {"type": "directory", "path": folder.as_uri()},
-    ]
-    attached = await read(tmp_path, *given)
-    assert attached.after == (
-        f"<tagged_files>\n* {folder}/a#b?.txt (2 lines)\n* {folder}/a#b?.txt (2 lines)\n"
-        f"* {folder} (1 item)\n</tagged_files>",
-    )
-    assert attached.logged == given
-
-
 @pytest.mark.parametrize(
     ("attachment", "note", "reason"),
     [
@@ -249,82 +217,6 @@ async def test_without_pillow_a_picture_that_is_too_large_names_what_to_install(
     )
     length = len(base64.b64decode(attachment.pop("data")))
     assert attached.logged == [{**attachment, "omittedReason": "too_large", "byteLength": length}]
-
-
-@pytest.mark.skipif(is_root, reason="the superuser may read everything")
-async def test_a_directory_that_may_not_be_read_says_so(tmp_path: Path) -> None:
-    (tmp_path / "closed").mkdir(mode=0)
-    attached = await read(tmp_path, {"type": "directory", "path": "closed"})
-    assert attached.after == ("<tagged_files>\n* closed (can't be read: Permission denied)\n</tagged_files>",)
-
-
-@pytest.mark.parametrize(
-    ("path", "extent"),
-    [
-        ("missing.txt", "can't be read: No such file or directory"),
-        ("a\0b", "can't be read: that can't be the name of a file"),
-        ("caf\udce9", "can't be read: No such file or directory"),
-        ("binary", "binary, 4 bytes"),
-        ("huge", f"{100 * 1024 * 1024} bytes"),
-        ("huge.png", f"image/png, {100 * 1024 * 1024} bytes, too large to be shown"),
-        ("latin", "1 line"),
-        ("empty", "0 lines"),
-    ],
-)
-async def test_what_there_is_of_a_file_or_why_it_cannot_be_read_is_told(
-    tmp_path: Path, path: str, extent: str
-) -> None:
-    (tmp_path / "binary").write_bytes(b"\0\1\2\3")
-    (tmp_path / "latin").write_bytes(b"caf\xe9\n")
-    (tmp_path / "empty").touch()
-    for name, start in (("huge", b"text\n"), ("huge.png", picture())):
-        (tmp_path / name).write_bytes(start)
-        if name == "huge":
-            (tmp_path / name).write_bytes(b"text\n" * 2000)
-        os.truncate(tmp_path / name, 100 * 1024 * 1024)
-    attached = await read(tmp_path, {"type": "file", "path": path})
-    assert attached.after == (f"<tagged_files>\n* {path} ({extent})\n</tagged_files>",)
-    assert shown(attached) == User("")
-
-
-async def test_a_name_that_is_not_utf8_is_counted_in_its_directory(tmp_path: Path) -> None:
-    folder = tmp_path / "names"
-    folder.mkdir()
-    os.close(os.open(os.fsencode(folder) + b"/caf\xe9", os.O_CREAT))
-    attached = await read(tmp_path, {"type": "directory", "path": "names"})
-    assert attached.after == ("<tagged_files>\n* names (1 item)\n</tagged_files>",)
-
-
-@pytest.mark.parametrize(
-    ("attachment", "fault"),
-    [
-        ("x", "attachments[0]: Expected `object`, got `str`"),
-        ({"type": "file"}, "attachments[0].path: a file needs one"),
-        ({"type": "selection", "selection": {"start": 1}}, "attachments[0]: selection.start: Expected"),
-        ({"type": "github_reference", "number": 1}, "attachments[0].title: a github_reference needs one"),
-        ({"path": "a"}, "attachments[0]: Object missing required field `type`"),
-        (lines(0, 3), "attachments[0].lineRange.start: must be at least 1, the first line, and is 0"),
-        (lines(-2, 3), "attachments[0].lineRange.start: must be at least 1, the first line, and is -2"),
-        (lines(5, 3), "attachments[0].lineRange.end: must not be before lineRange.start, and is 3"),
-        (lines(1, -1), "attachments[0].lineRange.end: must not be before lineRange.start, and is -1"),
-        (selected((0, -1), (0, 2)), "attachments[0].selection.start: line and character must be at least 0"),
-        (selected((0, 0), (-3, 2)), "attachments[0].selection.end: line and character must be at least 0"),
-        (selected((4, 2), (4, 1)), "attachments[0].selection.end: must not be before selection.start"),
-        (
-            {"type": "file", "path": "file://elsewhere/a"},
-            "attachments[0].path: a file URL must name a file of this machine, as in file:///a/b, "
-            "and has 'elsewhere'",
-        ),
-        (
-            {"type": "file", "path": "file:///caf%E9"},
-            "attachments[0].path: the percent escapes of a file URL must be UTF-8",
-        ),
-    ],
-)
-def test_an_attachment_of_a_wrong_shape_is_refused_by_its_field(attachment: Any, fault: str) -> None:
-    with pytest.raises(InvalidParams) as refused:
-        parse([attachment])
-    assert str(refused.value).startswith(fault)
 
 
 async def test_an_abort_before_the_message_is_logged_logs_a_picture_that_can_be_sent(tmp_path: Path) -> None:

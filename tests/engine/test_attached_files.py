@@ -1,0 +1,92 @@
+"""What a model is told of the files and directories that a message attaches."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.pictures import picture
+from turnwright.engine.prompts.attachments import Attached, attach
+from turnwright.protocol.events.conversation import UserMessage
+from turnwright.protocol.messages import User
+from turnwright.providers.media_limits import PictureLimits
+from turnwright.store.history import user_message
+
+pytestmark = pytest.mark.anyio
+
+is_root = os.geteuid() == 0
+
+
+async def read(folder: Path, *attachments: dict[str, Any]) -> Attached:
+    with anyio.fail_after(20):
+        return await attach(attachments, folder, PictureLimits())
+
+
+def shown(attached: Attached) -> User:
+    """What the history makes of it."""
+    return user_message(UserMessage("", transformed_content="", attachments=attached.logged))
+
+
+async def test_a_url_of_a_local_file_is_its_path(tmp_path: Path) -> None:
+    folder = tmp_path / "été 100%"
+    folder.mkdir()
+    (folder / "a#b?.txt").write_text("one\ntwo\n")
+    url = (folder / "a#b?.txt").as_uri()
+    assert "%23" in url
+    given = [
+        {"type": "file", "path": url, "displayName": "a"},
+        {"type": "file", "path": url.replace("file://", "FILE://localhost")},
+        {"type": "directory", "path": folder.as_uri()},
+    ]
+    attached = await read(tmp_path, *given)
+    assert attached.after == (
+        f"<tagged_files>\n* {folder}/a#b?.txt (2 lines)\n* {folder}/a#b?.txt (2 lines)\n"
+        f"* {folder} (1 item)\n</tagged_files>",
+    )
+    assert attached.logged == given
+
+
+@pytest.mark.skipif(is_root, reason="the superuser may read everything")
+async def test_a_directory_that_may_not_be_read_says_so(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0)
+    attached = await read(tmp_path, {"type": "directory", "path": "closed"})
+    assert attached.after == ("<tagged_files>\n* closed (can't be read: Permission denied)\n</tagged_files>",)
+
+
+@pytest.mark.parametrize(
+    ("path", "extent"),
+    [
+        ("missing.txt", "can't be read: No such file or directory"),
+        ("a\0b", "can't be read: that can't be the name of a file"),
+        ("caf\udce9", "can't be read: No such file or directory"),
+        ("binary", "binary, 4 bytes"),
+        ("huge", f"{100 * 1024 * 1024} bytes"),
+        ("huge.png", f"image/png, {100 * 1024 * 1024} bytes, too large to be shown"),
+        ("latin", "1 line"),
+        ("empty", "0 lines"),
+    ],
+)
+async def test_what_there_is_of_a_file_or_why_it_cannot_be_read_is_told(
+    tmp_path: Path, path: str, extent: str
+) -> None:
+    (tmp_path / "binary").write_bytes(b"\0\1\2\3")
+    (tmp_path / "latin").write_bytes(b"caf\xe9\n")
+    (tmp_path / "empty").touch()
+    for name, start in (("huge", b"text\n"), ("huge.png", picture())):
+        (tmp_path / name).write_bytes(start)
+        if name == "huge":
+            (tmp_path / name).write_bytes(b"text\n" * 2000)
+        os.truncate(tmp_path / name, 100 * 1024 * 1024)
+    attached = await read(tmp_path, {"type": "file", "path": path})
+    assert attached.after == (f"<tagged_files>\n* {path} ({extent})\n</tagged_files>",)
+    assert shown(attached) == User("")
+
+
+async def test_a_name_that_is_not_utf8_is_counted_in_its_directory(tmp_path: Path) -> None:
+    folder = tmp_path / "names"
+    folder.mkdir()
+    os.close(os.open(os.fsencode(folder) + b"/caf\xe9", os.O_CREAT))
+    attached = await read(tmp_path, {"type": "directory", "path": "names"})
+    assert attached.after == ("<tagged_files>\n* names (1 item)\n</tagged_files>",)
