@@ -59,7 +59,6 @@ async def test_a_directory_that_may_not_be_read_says_so(tmp_path: Path) -> None:
     ("path", "extent"),
     [
         ("missing.txt", "can't be read: No such file or directory"),
-        ("a\0b", "can't be read: that can't be the name of a file"),
         ("caf\udce9", "can't be read: No such file or directory"),
         ("binary", "binary, 4 bytes"),
         ("huge", f"{100 * 1024 * 1024} bytes"),
@@ -90,3 +89,32 @@ async def test_a_name_that_is_not_utf8_is_counted_in_its_directory(tmp_path: Pat
     os.close(os.open(os.fsencode(folder) + b"/caf\xe9", os.O_CREAT))
     attached = await read(tmp_path, {"type": "directory", "path": "names"})
     assert attached.after == ("<tagged_files>\n* names (1 item)\n</tagged_files>",)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("a\n* b.txt", r'"a\n* b.txt"'),
+        ('"a"\té', r'"\"a\"\t\u00e9"'),
+        ("a\u2028b", r'"a\u2028b"'),
+        ('"a" é', '"a" é'),
+    ],
+)
+async def test_a_name_that_would_break_its_line_is_told_as_a_json_string(
+    tmp_path: Path, name: str, told: str
+) -> None:
+    (tmp_path / name).write_text("one\n")
+    selected = {"type": "selection", "filePath": name, "text": "one"}
+    broken = {"type": "blob", "mimeType": "image/png", "displayName": name, "data": "%%%"}
+    attached = await read(tmp_path, {"type": "file", "path": name}, selected, broken)
+    assert attached.before[0].split("\n")[2] == f"File: {told}"
+    assert attached.after == (
+        f"<tagged_files>\n* {told} (1 line)\n</tagged_files>",
+        f"The attachment {told} is not valid base64.",
+    )
+
+
+async def test_what_can_not_be_the_name_of_a_file_is_said_not_to_be(tmp_path: Path) -> None:
+    attached = await read(tmp_path, {"type": "file", "path": "a\0b"})
+    fault = "can't be read: that can't be the name of a file"
+    assert attached.after == (f'<tagged_files>\n* "a\\u0000b" ({fault})\n</tagged_files>',)

@@ -1,12 +1,22 @@
 """What the model reads of attachments that are text: selections, references, context of extensions."""
 
+import json
+import re
+
 from turnwright.engine.prompts.attachment_shapes import Attachment
 from turnwright.protocol import wire
+
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def named(name: str) -> str:
+    """A name or path as it stands in a line of text; one that would break the line is a JSON string."""
+    return json.dumps(name) if _BREAKS.search(name) else name
 
 
 def selection(item: Attachment) -> str:
     """What is selected in an editor, with its place."""
-    where = item.display_name or item.file_path or "unknown"
+    where = named(item.display_name or item.file_path or "unknown")
     if item.selection is not None:
         first, last = item.selection.start.line + 1, item.selection.end.line + 1
         where += f" (line {first})" if first == last else f" (lines {first}-{last})"

@@ -74,10 +74,12 @@ class _Reading:
                 self._selections.append(attached_texts.selection(item))
             case "file" | "directory":
                 path = self._cwd / (item.path or "")
-                self._files.append(f"* {item.path} ({attached_files.extent(item, path)})")
+                self._files.append(
+                    f"* {attached_texts.named(item.path or '')} ({attached_files.extent(item, path)})"
+                )
                 data = attached_files.shown(path) if item.type == "file" else None
                 if data is not None:
-                    return self._binary(item.display_name or path.name, data)
+                    return self._binary(attached_texts.named(item.display_name or path.name), data)
             case "blob":
                 return self._blob(item)
             case "extension_context":
@@ -89,7 +91,8 @@ class _Reading:
         return {}
 
     def _blob(self, item: Attachment) -> Mapping[str, Any]:
-        name, kind = item.display_name or "unnamed", _bare(item.mime_type) or "application/octet-stream"
+        name = attached_texts.named(item.display_name or "unnamed")
+        kind = _bare(item.mime_type) or "application/octet-stream"
         given = item.data or ""
         coded = "".join(given.split())  # as `base64` and mail wrap it
         try:
