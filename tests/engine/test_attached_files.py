@@ -118,3 +118,34 @@ async def test_what_can_not_be_the_name_of_a_file_is_said_not_to_be(tmp_path: Pa
     attached = await read(tmp_path, {"type": "file", "path": "a\0b"})
     fault = "can't be read: that can't be the name of a file"
     assert attached.after == (f'<tagged_files>\n* "a\\u0000b" ({fault})\n</tagged_files>',)
+
+
+async def test_a_file_that_is_attached_as_a_directory_is_said_to_be_one_and_the_reverse(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.txt").write_text("one\n")
+    attached = await read(tmp_path, {"type": "file", "path": "sub"}, {"type": "directory", "path": "a.txt"})
+    assert attached.after == (
+        "<tagged_files>\n* sub (a directory, not a file: 0 items)\n"
+        "* a.txt (a file, not a directory: 1 line)\n</tagged_files>",
+    )
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "extent"),
+    [
+        (3, 3, "line 3 of 3 lines"),
+        (2, 9, "lines 2-3 of 3 lines"),
+        (3, 9, "line 3 of 3 lines"),
+        (4, 9, "3 lines: there is no line 4"),
+    ],
+)
+async def test_a_range_of_lines_ends_with_the_file_and_one_beyond_it_is_told(
+    tmp_path: Path, start: int, end: int, extent: str
+) -> None:
+    (tmp_path / "a.txt").write_text("one\ntwo\nthree\n")
+    attached = await read(
+        tmp_path, {"type": "file", "path": "a.txt", "lineRange": {"start": start, "end": end}}
+    )
+    assert attached.after == (f"<tagged_files>\n* a.txt ({extent})\n</tagged_files>",)

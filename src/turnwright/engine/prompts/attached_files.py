@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from turnwright.engine import pictures
-from turnwright.engine.prompts.attachment_shapes import Attachment
+from turnwright.engine.prompts.attachment_shapes import Attachment, LineRange
 from turnwright.protocol import media
 from turnwright.protocol.counted import counted
 from turnwright.providers.media_limits import LARGEST_DOCUMENT
@@ -16,29 +16,49 @@ _START = 8 * 1024
 
 
 def extent(item: Attachment, path: Path) -> str:
-    """How much there is, or why it can't be read: what a directory holds, a file's lines, bytes of others."""
+    """How much there is, or why it can't be read: what a directory holds, a file's lines, bytes of others.
+
+    A file that is attached as a directory is said to be that, and the other way round.
+    """
     try:
-        if path.is_dir():
-            return counted(sum(1 for _ in path.iterdir()), "item")
-        size = path.stat().st_size
-        with open_regular(path) as file:
-            start = file.read(_START)
-            if kind := media.media_type(start):
-                return f"{kind}, {size} bytes{', too large to be shown' * (size > _most(kind))}"
-            if b"\0" in start:
-                return f"binary, {counted(size, 'byte')}"
-            if size > LARGEST_COUNTED:
-                return f"{size} bytes"
-            data = start + file.read()
+        is_directory = path.is_dir()
+        told = _held(path) if is_directory else _content(item, path)
     except OSError as error:
         return f"can't be read: {error.strerror}"
     except ValueError:  # a NUL, or half of a surrogate pair
         return "can't be read: that can't be the name of a file"
+    if is_directory == (item.type == "directory"):
+        return told
+    return f"a directory, not a file: {told}" if is_directory else f"a file, not a directory: {told}"
+
+
+def _held(directory: Path) -> str:
+    return counted(sum(1 for _ in directory.iterdir()), "item")
+
+
+def _content(item: Attachment, path: Path) -> str:
+    size = path.stat().st_size
+    with open_regular(path) as file:
+        start = file.read(_START)
+        if kind := media.media_type(start):
+            return f"{kind}, {size} bytes{', too large to be shown' * (size > _most(kind))}"
+        if b"\0" in start:
+            return f"binary, {counted(size, 'byte')}"
+        if size > LARGEST_COUNTED:
+            return f"{size} bytes"
+        data = start + file.read()
     lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    return _lines(item.line_range, lines)
+
+
+def _lines(wanted: LineRange | None, lines: int) -> str:
+    """Which of a file's lines are meant, as far as it has them."""
     whole = counted(lines, "line")
-    if item.line_range is None:
+    if wanted is None:
         return whole
-    first, last = item.line_range.start, item.line_range.end
+    first, last = wanted.start, min(wanted.end, lines)
+    if first > lines:
+        return f"{whole}: there is no line {first}"
     return f"line {first} of {whole}" if first == last else f"lines {first}-{last} of {whole}"
 
 
