@@ -75,7 +75,11 @@ class Sizes(msgspec.Struct, frozen=True):
 
 
 class Session:
-    """One conversation with everything it needs; the log is its only state that lasts."""
+    """One conversation with everything it needs; the log is its only state that lasts.
+
+    In its `folder` are `overflow`, for output too large for the model, and `processes`, for notes of commands
+    that run.
+    """
 
     def __init__(
         self,
@@ -97,6 +101,8 @@ class Session:
         self.journal = journal
         self.use = Use()
         self.folder = folder
+        self.overflow = folder / "output"
+        self.processes = folder / "processes"
         self.origin = origin
         self._home = home
         self.is_fresh = True
@@ -241,10 +247,6 @@ class Session:
         return (context and context.git_root) or str(self._cwd)
 
     @property
-    def overflow(self) -> Path:
-        return self.folder / "output"
-
-    @property
     def endpoint(self) -> Endpoint:
         """The endpoint in use. Only once the choice of a model is settled."""
         return self.choice.endpoint
@@ -283,17 +285,14 @@ class Session:
         )
 
     @property
-    def processes(self) -> Path:
-        """Where notes of running commands are."""
-        return self.folder / "processes"
-
-    @property
     def tool_environment(self) -> dict[str, str]:
         """The environment less what holds a key of the session's own endpoint."""
         own = (self.options.provider, *(self.options.providers or ()))
         keys = {
             key for provider in own if provider for key in (provider.api_key, provider.bearer_token) if key
         }
+        if keys.isdisjoint(self._environment.values()):
+            return dict(self._environment)
         return {name: value for name, value in self._environment.items() if value not in keys}
 
     async def permit(self, request: PermissionRequest, hook: str | None) -> Verdict:

@@ -1,7 +1,8 @@
 """What waits to be sent: one queue for each connection, written in whole batches."""
 
+import asyncio
+
 import anyio
-import anyio.lowlevel
 
 from turnwright.rpc.transport import Transport
 
@@ -21,7 +22,7 @@ class Outbox:
         self._limit = limit
         self._queue: list[bytes] = []
         self._size = 0  # of the queue and of the batch that is being written, in bytes
-        self._wake = anyio.Event()
+        self._wake = asyncio.Event()
         self._finishing = False
         self._writing = anyio.CancelScope(shield=True)
 
@@ -46,9 +47,9 @@ class Outbox:
                     if self._queue:
                         await self._send_batch()
                     else:
-                        self._wake = anyio.Event()
+                        self._wake.clear()
                         await self._wake.wait()
-                        await anyio.lowlevel.checkpoint()
+                        await asyncio.sleep(0)
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return
 

@@ -109,6 +109,10 @@ class Peer:
         """
         self._send(outgoing.notification(method, params))
 
+    def post(self, message: bytes) -> None:
+        """Queue a notification that is encoded whole; else as `notify`."""
+        self._send(message)
+
     def close(self) -> None:
         """End `run`: what is queued is still sent, for a second at most."""
         self._reading.cancel()

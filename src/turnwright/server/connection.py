@@ -1,6 +1,7 @@
 """One client's connection: what it may call, and how events reach it."""
 
 import logging
+from functools import lru_cache
 
 from msgspec import Raw
 
@@ -8,6 +9,7 @@ from turnwright.engine.lifecycle.summary import Lifecycle
 from turnwright.engine.models.inference import Inference
 from turnwright.engine.runtime import Runtime
 from turnwright.protocol.envelope import Event
+from turnwright.rpc.outgoing import notification
 from turnwright.rpc.peer import Peer
 from turnwright.rpc.router import Router
 from turnwright.rpc.transport import Transport
@@ -46,10 +48,16 @@ class Connection:
 
     def publish(self, session_id: str, event: Event) -> None:
         """Send the client an event; the bytes are those of the log."""
-        self.peer.notify(
-            "session.event",
-            Raw(b'{"sessionId":"' + session_id.encode() + b'","event":' + event.encoded + b"}"),
-        )
+        before, after = _around_events(session_id)
+        self.peer.post(before + event.encoded + after)
 
     def _lifecycle(self, news: Lifecycle) -> None:
         self.peer.notify("session.lifecycle", news)
+
+
+@lru_cache
+def _around_events(session_id: str) -> tuple[bytes, bytes]:
+    """What stands before and behind each event of a session on the wire."""
+    place = Raw(b'{"sessionId":"%b","event":{}}' % session_id.encode())
+    before, _, after = notification("session.event", place).partition(b"{}")
+    return before, after
