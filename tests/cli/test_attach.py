@@ -1,6 +1,7 @@
 """`turnwright -p --attach`: what is attached, and what is said of what can't be."""
 
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,28 @@ async def test_what_can_not_be_attached_is_wrong_usage(folder: Path, name: str, 
     async with ChatServer([]) as server:
         done = await turnwright("-p", "Look.", "--attach", name, cwd=folder, server=server)
     assert done == (2, "", f"turnwright: --attach: {reason}\n")
+
+
+def with_entry(tiff: bytes, tag: int, value: int) -> bytes:
+    """A TIFF in which the entry of `tag` has another value."""
+    entry = tiff.index(struct.pack("<HH", tag, 3)) + 8
+    return tiff[:entry] + struct.pack("<H", value) + tiff[entry + 2 :]
+
+
+BITS_PER_SAMPLE, SAMPLES_PER_PIXEL = 258, 277
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        with_entry(picture("TIFF"), BITS_PER_SAMPLE, 0xFFFF),
+        with_entry(picture("TIFF"), SAMPLES_PER_PIXEL, 2048),
+    ],
+    ids=["a warning", "a line of the log"],
+)
+async def test_of_a_damaged_picture_the_model_hears_and_not_stderr(folder: Path, data: bytes) -> None:
+    (folder / "scan.tiff").write_bytes(data)
+    async with ChatServer([say("It is damaged.")]) as server:
+        done = await turnwright("-p", "Look.", "--attach", "scan.tiff", cwd=folder, server=server)
+    assert done == (0, "It is damaged.\n", "")
+    assert "scan.tiff can't be shown: it is damaged, or of a kind that can't be read." in told(server)

@@ -132,7 +132,6 @@ def damaged(data: bytes, seed: int) -> bytes:
     return bytes(made)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning:PIL")
 @pytest.mark.parametrize("kind", [*KINDS, "moving"])
 def test_whatever_is_damaged_is_refused_or_can_be_sent_never_a_crash(kind: str) -> None:
     data = moving() if kind == "moving" else picture(kind)

@@ -12,6 +12,7 @@ import anyio
 from anyio.abc import TaskStatus
 
 from turnwright import config
+from turnwright.cli import pillow
 from turnwright.cli.arguments import DURABILITIES, LOG_LEVELS, port_number, seconds
 from turnwright.cli.interrupt import stopping_signals
 from turnwright.protocol.options import Durability
@@ -70,6 +71,7 @@ def run(settings: Settings, log_level: str, port: int | None, durability: Durabi
     logging.basicConfig(
         level=LEVELS[log_level], stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
     )
+    pillow.silence()
     chosen = config.load(settings.home, flags=config.Choices(durability=durability))
     # Modules stay, and reference counts free nearly all of a turn: to look for cycles as often as Python does
     # by itself is a tenth of the work.

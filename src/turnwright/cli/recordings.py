@@ -9,6 +9,7 @@ import anyio
 import msgspec
 
 from turnwright import config
+from turnwright.cli import pillow
 from turnwright.cli.archive import Archive
 from turnwright.cli.output import show, tell
 from turnwright.engine.models.endpoints import ConfiguredEndpoints, Defaults
@@ -59,6 +60,7 @@ def _secrets(settings: Settings, folder: Path | None) -> Secrets:
 
 def main(given: Namespace) -> int:
     """Replay a recording; 1 when something differs. Raises StoreError, InvalidParams or ConfigError."""
+    pillow.silence()
     recording = form.read(given.file)
     plan = Plan(
         recording=recording,

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import anyio
 
+from turnwright.cli import pillow
 from turnwright.cli.arguments import USAGE
 from turnwright.cli.attach import attachments_of
 from turnwright.cli.consent import Consent
@@ -50,6 +51,7 @@ def main(given: Namespace) -> int:
     except (ConfigError, InvalidParams) as error:
         tell(f"turnwright: {error}")
         return USAGE
+    pillow.silence()
     try:
         task = settle(given, prompt, from_environment(os.environ), schema, attachments)
         for warning in task.warnings:

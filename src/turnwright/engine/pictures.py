@@ -95,7 +95,9 @@ def _remade(kind: str, data: bytes, limits: PictureLimits) -> Picture:
     """Decode and encode it as far as that is needed. Raises ImportError without Pillow."""
     from PIL import Image, ImageOps
 
-    damaged = (*_RAISED_BY_DECODERS, Image.DecompressionBombError, Image.DecompressionBombWarning)
+    # Where warnings are errors, Pillow's are among them.
+    warned = (UserWarning, Image.DecompressionBombWarning)
+    damaged = (*_RAISED_BY_DECODERS, *warned, Image.DecompressionBombError)
     try:
         with Image.open(io.BytesIO(data)) as opened:
             _refuse_odd(opened.width, opened.height)
