@@ -161,6 +161,19 @@ def test_a_log_whose_events_are_spelled_in_another_order_is_loaded_too() -> None
     assert loaded(reordered) == applied(events)
 
 
+@pytest.mark.parametrize("place", [0, 1, 2, 4])
+def test_edits_count_wherever_in_a_result_they_stand(place: int) -> None:
+    done = ToolComplete("a", True, result=ToolSuccess("x", "y" * 1000))
+    first, event = sealed([(Info("x", "y"), None), (done, None)])
+    envelope = msgspec.json.decode(event.encoded)
+    data = list(envelope["data"].items())
+    data.insert(place, ("fileEdits", [{"path": "/x", "kind": "update"}]))
+    line = msgspec.json.encode({**envelope, "data": dict(data)})
+    found = applied([first, parse(line)])
+    assert found["usage"]["files"] == {"/x": None}
+    assert loaded([first.encoded, line]) == found
+
+
 def test_events_that_name_no_parent_or_a_wrong_one_are_applied_all_the_same() -> None:
     events = [event for event in LongLog(output=300).events(300) if event.type != "session.usage_record"]
     assert loaded(event.encoded for event in events) == applied(events)

@@ -144,7 +144,20 @@ class Folding:
         self.state.turns += len(starts)
         open_turns = self.state.open_turns
         order = bytes(kinds.translate(None, _OF_NO_TURN))
-        if starts == stops and not open_turns and order == bytes((START, STOP)) * len(starts):
+        begun = [*(id.encode() for _, id in open_turns), *starts]
+        ahead = len(open_turns)
+        turn_by_turn = bytes((START, STOP)) * (1 + len(order))
+        if (
+            order == turn_by_turn[ahead : ahead + len(order)]
+            and stops == begun[: len(stops)]
+            and open_turns.keys() <= {(None, id.decode()) for id in begun[:1]}
+        ):
+            if stops:
+                open_turns.clear()
+                self._starts.clear()
+            if starts and len(begun) > len(stops):
+                open_turns[None, begun[-1].decode()] = None
+                self._starts[begun[-1]] = lines[kinds.rfind(START)]
             return
         started, stopped = zip(starts, of_kind(START, kinds, lines), strict=True), iter(stops)
         for kind in order:
