@@ -62,6 +62,21 @@ async def test_no_ends_the_run_and_nothing_is_written(tmp_path: Path) -> None:
     assert not (tmp_path / "new.txt").exists()
 
 
+async def test_no_to_a_run_with_a_schema_is_told_as_an_answer_that_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "any.json").write_text("{}")
+    async with (
+        ChatServer(
+            [Say("I will write.", calls=[("create", {"path": "new.txt", "file_text": "x"})])]
+        ) as server,
+        on_terminal("-p", "write", "--schema", "any.json", cwd=tmp_path, server=server) as screen,
+    ):
+        await screen.until(QUESTION)
+        screen.type("n\n")
+        done = await screen.finish()
+    assert (done.status, done.out) == (1, "")
+    assert "turnwright: The run ended without an answer in JSON.\n" in done.err
+
+
 async def test_always_is_not_asked_again_for_the_same_command(tmp_path: Path) -> None:
     script = [Say(calls=[touch("one")]), Say(calls=[touch("one")]), say("done")]
     async with (
