@@ -33,6 +33,9 @@ TOLERANCE = 1.05
 """Ids and counters get a few digits longer, and answers come in more or fewer pieces."""
 
 
+DECODING = [function.__code__ for function in (wire.decode, wire.decode_or_none, wire.loads)]
+
+
 class Work(NamedTuple):
     """What was done so far: calls of functions, in C too, and bytes of JSON encoded and decoded."""
 
@@ -57,7 +60,7 @@ class Counter:
     def _see(self, frame: FrameType, happened: str, value: Any) -> None:
         if happened in ("call", "c_call"):
             self._calls += 1
-            if frame.f_code in (wire.decode.__code__, wire.loads.__code__) and happened == "call":
+            if frame.f_code in DECODING and happened == "call":
                 self._decoded += len(memory(frame.f_locals["data"]))
         elif happened == "return" and frame.f_code is wire.encode.__code__:
             self._encoded += len(value)

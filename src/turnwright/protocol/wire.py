@@ -86,6 +86,14 @@ def decode(data: bytes | bytearray | memoryview | Raw, kind: type[T]) -> T:
         raise InvalidParams("nested too deeply") from None
 
 
+def decode_or_none(data: bytes, kind: type[T]) -> T | None:
+    """Decode JSON into `kind`; None when it doesn't fit, which costs less than to hear why."""
+    try:
+        return decoder_of(kind).decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
 @cache
 def decoder_of(kind: type[T]) -> msgspec.json.Decoder[T]:
     """Return the decoder into `kind`: making one anew would take longer than most decoding."""

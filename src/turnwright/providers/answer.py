@@ -37,6 +37,13 @@ class ReplyBuilder(Protocol):
         """Take one event of a stream, or a whole answer."""
         ...
 
+    def feed_usual(self, event: bytes) -> bool:
+        """Take the data of an event of a stream if it has the API's usual form; tell whether it had.
+
+        What has it is a part of the reply, no error and no mere sign of life.
+        """
+        ...
+
     def reply(self, *, taken: set[str], provider_call_id: str | None) -> Reply:
         """Return the whole; a call whose id is missing, or is in `taken` or used twice, gets a new one."""
         ...
@@ -120,7 +127,10 @@ class Answer:
         for event in events:
             if b"[DONE]" in event.data and event.data.decode().strip() == "[DONE]":
                 return True
-            self._feed(builder, event.data)
+            if builder.feed_usual(event.data):
+                self._pieces.advance()
+            else:
+                self._feed(builder, event.data)
             if builder.closed:
                 return True
         return False

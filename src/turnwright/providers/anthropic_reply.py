@@ -76,6 +76,10 @@ class MessagesReply:
             case _:
                 pass  # a ping, or what a later version adds
 
+    def feed_usual(self, event: bytes) -> bool:
+        """Take nothing: the events of this API are of many types, so none has a usual form."""
+        return False
+
     def reply(self, *, taken: set[str], provider_call_id: str | None) -> Reply:
         """Return the whole; a call whose id is missing, or is in `taken` or used twice, gets a new one."""
         blocks = [self._blocks[index] for index in sorted(self._blocks)]

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from turnwright.protocol.messages import FinishReason, Reply, ToolCall, Usage
-from turnwright.protocol.wire import Json, encode
+from turnwright.protocol.wire import Json
 from turnwright.providers.base import Progress
-from turnwright.providers.loose import a_count, a_text, an_array, an_object
+from turnwright.providers.chat_chunk import CallPiece, Chunk, Delta, Function, chunk_of, usual_chunk
+from turnwright.providers.loose import a_count, an_object
 from turnwright.providers.tool_calls import CUT_SHORT, is_json, with_unique_ids
 
 _FINISH: dict[str, FinishReason] = {
@@ -19,7 +20,7 @@ _FINISH: dict[str, FinishReason] = {
     "max_tokens": "length",
     "content_filter": "content_filter",
 }
-_REASONING = ("reasoning_content", "reasoning", "reasoning_text")
+_NOTHING = Function()
 
 
 @dataclass
@@ -53,14 +54,15 @@ class ChatReply:
 
     def feed(self, answer: Json) -> None:
         """Take one chunk of a stream, or a whole answer."""
-        fields = an_object(answer)
-        self._model = a_text(fields.get("model")) or self._model
-        self._id = a_text(fields.get("id")) or self._id
-        if usage := an_object(fields.get("usage")):
-            self._usage = _usage(usage)
-        for position, choice in enumerate(map(an_object, an_array(fields.get("choices")))):
-            self.empty = False
-            self._take(choice, position)
+        self._take(chunk_of(answer))
+
+    def feed_usual(self, event: bytes) -> bool:
+        """Take the data of an event of a stream if it has the API's usual form; tell whether it had."""
+        chunk = usual_chunk(event)
+        if chunk is None:
+            return False
+        self._take(chunk)
+        return True
 
     def reply(self, *, taken: set[str], provider_call_id: str | None) -> Reply:
         """Return the whole; a call whose id is missing, or is in `taken` or used twice, gets a new one."""
@@ -80,51 +82,43 @@ class ChatReply:
             cut_call=halves[-1].name if halves else None,
         )
 
-    def _take(self, choice: dict[str, Json], position: int) -> None:
-        message = an_object(choice.get("message"))
-        piece = message or an_object(choice.get("delta"))
-        # Nearly every piece is a bit of text and nothing else, so what it lacks should cost little.
-        for name in _REASONING:
-            if name in piece and (reasoning := a_text(piece[name])):
-                self._add_reasoning(reasoning)
-                break
-        self._add_text(_content(piece.get("content")) or a_text(piece.get("refusal")))
-        if "tool_calls" in piece:
-            number = a_count(choice.get("index"))
-            for index, call in enumerate(map(an_object, an_array(piece["tool_calls"]))):
-                self._add_call(call, position if number is None else number, index if message else None)
-        if reason := a_text(choice.get("finish_reason")):
-            self.finished = True
-            if self._finish not in CUT_SHORT:
-                self._finish = _FINISH.get(reason, "unknown")
+    def _take(self, chunk: Chunk) -> None:
+        self._model = chunk.model or self._model
+        self._id = chunk.id or self._id
+        if chunk.usage:
+            self._usage = _usage(chunk.usage)
+        for position, choice in enumerate(chunk.choices or ()):
+            self.empty = False
+            if choice.delta is not None:
+                self._add(choice.delta, position if choice.index is None else choice.index)
+            if choice.finish_reason:
+                self.finished = True
+                if self._finish not in CUT_SHORT:
+                    self._finish = _FINISH.get(choice.finish_reason, "unknown")
 
-    def _add_text(self, delta: str) -> None:
-        if delta:
-            self._text.append(delta)
+    def _add(self, delta: Delta, choice: int) -> None:
+        if reasoning := delta.reasoning_content or delta.reasoning or delta.reasoning_text:
+            self._reasoning.append(reasoning)
             if self._progress is not None:
-                self._progress.text(delta)
-
-    def _add_reasoning(self, delta: str) -> None:
-        if delta:
-            self._reasoning.append(delta)
+                self._progress.reasoning(reasoning)
+        if text := delta.content or delta.refusal:
+            self._text.append(text)
             if self._progress is not None:
-                self._progress.reasoning(delta)
+                self._progress.text(text)
+        for piece in delta.tool_calls or ():
+            self._add_call(piece, choice)
 
-    def _add_call(self, piece: dict[str, Json], choice: int, position: int | None) -> None:
-        function = an_object(piece.get("function"))
-        name = a_text(function.get("name"))
-        arguments = function.get("arguments")
-        index = a_count(piece.get("index")) if position is None else position
-        call = self._continued(choice, index, a_text(piece.get("id")), name)
+    def _add_call(self, piece: CallPiece, choice: int) -> None:
+        function = piece.function or _NOTHING
+        name, call_id = function.name or "", piece.id or ""
+        call = self._continued(choice, piece.index, call_id, name)
         if call is None:
-            call = _Call(choice, index, a_text(piece.get("id")))
+            call = _Call(choice, piece.index, call_id)
             self._calls.append(call)
         if name != call.name:
             call.name += name
-        call.id = call.id or a_text(piece.get("id"))
-        # Some servers send the arguments as an object, which the interface doesn't allow.
-        written = an_object(arguments)
-        call.arguments += encode(written).decode() if written else a_text(arguments)
+        call.id = call.id or call_id
+        call.arguments += function.arguments or ""
 
     def _continued(self, choice: int, index: int | None, call_id: str, name: str) -> _Call | None:
         """Find the call that a piece goes on with, if it is not a new one.
@@ -141,12 +135,6 @@ class ChatReply:
         if index is None and name and last.name and is_json(last.arguments):
             return None
         return last
-
-
-def _content(content: Json) -> str:
-    if isinstance(content, str):
-        return content
-    return "".join(a_text(an_object(part).get("text")) for part in an_array(content))
 
 
 def _usage(usage: dict[str, Json]) -> Usage:

@@ -49,6 +49,10 @@ class ResponsesReply:
         elif fields.get("object") == "response":
             self._finish(fields)
 
+    def feed_usual(self, event: bytes) -> bool:
+        """Take nothing: the events of this API are of many types, so none has a usual form."""
+        return False
+
     def reply(self, *, taken: set[str], provider_call_id: str | None) -> Reply:
         """Return the whole; a call whose id is missing, or is in `taken` or used twice, gets a new one."""
         items = self._whole_items()
