@@ -43,7 +43,7 @@ async def test_a_url_of_a_local_file_is_its_path(tmp_path: Path) -> None:
     attached = await read(tmp_path, *given)
     assert attached.after == (
         f"<tagged_files>\n* {folder}/a#b?.txt (2 lines)\n* {folder}/a#b?.txt (2 lines)\n"
-        f"* {folder} (1 item)\n</tagged_files>",
+        f"* {folder} (1 items)\n</tagged_files>",
     )
     assert attached.logged == given
 
@@ -63,7 +63,7 @@ async def test_a_directory_that_may_not_be_read_says_so(tmp_path: Path) -> None:
         ("binary", "binary, 4 bytes"),
         ("huge", f"{100 * 1024 * 1024} bytes"),
         ("huge.png", f"image/png, {100 * 1024 * 1024} bytes, too large to be shown"),
-        ("latin", "1 line"),
+        ("latin", "1 lines"),
         ("empty", "0 lines"),
     ],
 )
@@ -88,7 +88,7 @@ async def test_a_name_that_is_not_utf8_is_counted_in_its_directory(tmp_path: Pat
     folder.mkdir()
     os.close(os.open(os.fsencode(folder) + b"/caf\xe9", os.O_CREAT))
     attached = await read(tmp_path, {"type": "directory", "path": "names"})
-    assert attached.after == ("<tagged_files>\n* names (1 item)\n</tagged_files>",)
+    assert attached.after == ("<tagged_files>\n* names (1 items)\n</tagged_files>",)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ async def test_a_name_that_would_break_its_line_is_told_as_a_json_string(
     attached = await read(tmp_path, {"type": "file", "path": name}, selected, broken)
     assert attached.before[0].split("\n")[2] == f"File: {told}"
     assert attached.after == (
-        f"<tagged_files>\n* {told} (1 line)\n</tagged_files>",
+        f"<tagged_files>\n* {told} (1 lines)\n</tagged_files>",
         f"The attachment {told} is not valid base64.",
     )
 
@@ -128,7 +128,7 @@ async def test_a_file_that_is_attached_as_a_directory_is_said_to_be_one_and_the_
     attached = await read(tmp_path, {"type": "file", "path": "sub"}, {"type": "directory", "path": "a.txt"})
     assert attached.after == (
         "<tagged_files>\n* sub (a directory, not a file: 0 items)\n"
-        "* a.txt (a file, not a directory: 1 line)\n</tagged_files>",
+        "* a.txt (a file, not a directory: 1 lines)\n</tagged_files>",
     )
 
 

@@ -79,7 +79,7 @@ async def test_each_kind_is_told_in_its_place(tmp_path: Path) -> None:
         "related to their request.\nFile: a.txt (lines 2-3)\n```\ntwo\n```\n</ide_selection>",
         "Look.",
         f"<tagged_files>\n* {tmp_path}/a.txt (3 lines)\n* a.txt (lines 2-3 of 3 lines)\n"
-        f"* {tmp_path}/sub (1 item)\n</tagged_files>",
+        f"* {tmp_path}/sub (1 items)\n</tagged_files>",
         "<github_references>\n#7 - A fault [issue] [open] (https://example.com/7)\n"
         "commit Mend it At last. (https://example.com/c)\n</github_references>",
         '<attachment name="note.txt">\nné\n</attachment>',

@@ -5,7 +5,6 @@ from pathlib import Path
 from turnwright.engine import pictures
 from turnwright.engine.prompts.attachment_shapes import Attachment, LineRange
 from turnwright.protocol import media
-from turnwright.protocol.counted import counted
 from turnwright.providers.media_limits import LARGEST_DOCUMENT
 from turnwright.tools.text_file import open_regular
 
@@ -18,7 +17,8 @@ _START = 8 * 1024
 def extent(item: Attachment, path: Path) -> str:
     """How much there is, or why it can't be read: what a directory holds, a file's lines, bytes of others.
 
-    A file that is attached as a directory is said to be that, and the other way round.
+    A file that is attached as a directory is said to be that, and the other way round. The words are those that
+    models of this protocol know, and recordings of it hold: also one line is `1 lines`.
     """
     try:
         is_directory = path.is_dir()
@@ -33,7 +33,7 @@ def extent(item: Attachment, path: Path) -> str:
 
 
 def _held(directory: Path) -> str:
-    return counted(sum(1 for _ in directory.iterdir()), "item")
+    return f"{sum(1 for _ in directory.iterdir())} items"
 
 
 def _content(item: Attachment, path: Path) -> str:
@@ -43,7 +43,7 @@ def _content(item: Attachment, path: Path) -> str:
         if kind := media.media_type(start):
             return f"{kind}, {size} bytes{', too large to be shown' * (size > _most(kind))}"
         if b"\0" in start:
-            return f"binary, {counted(size, 'byte')}"
+            return f"binary, {size} bytes"
         if size > LARGEST_COUNTED:
             return f"{size} bytes"
         data = start + file.read()
@@ -53,7 +53,7 @@ def _content(item: Attachment, path: Path) -> str:
 
 def _lines(wanted: LineRange | None, lines: int) -> str:
     """Which of a file's lines are meant, as far as it has them."""
-    whole = counted(lines, "line")
+    whole = f"{lines} lines"
     if wanted is None:
         return whole
     first, last = wanted.start, min(wanted.end, lines)
