@@ -17,8 +17,8 @@ _START = 8 * 1024
 def extent(item: Attachment, path: Path) -> str:
     """How much there is, or why it can't be read: what a directory holds, a file's lines, bytes of others.
 
-    A file that is attached as a directory is said to be that, and the other way round. The words are those that
-    models of this protocol know, and recordings of it hold: also one line is `1 lines`.
+    A file that is attached as a directory is said to be that, and the other way round. The words are those
+    that models of this protocol know, and recordings of it hold: also one line is `1 lines`.
     """
     try:
         is_directory = path.is_dir()
