@@ -11,6 +11,8 @@ import msgspec
 Event = dict[str, Any]
 
 COMPACTED_EVERY = 20_000
+MESSAGES_OF_A_TURN = 2
+"""A reply with one call, and its result."""
 
 
 def stretch(short: Path, long: Path, *, events: int, text: int = 0, compacted: bool = False) -> None:
@@ -23,16 +25,18 @@ def stretch(short: Path, long: Path, *, events: int, text: int = 0, compacted: b
     starts = [i for i, event in enumerate(lines) if event["type"] == "assistant.turn_start"]
     turn = lines[starts[1] : starts[2]]
     last_id = lines[starts[2] - 1]["id"]
+    messages = 1 + 2 * MESSAGES_OF_A_TURN  # the prompt, and two turns
     with long.open("wb") as file:
         file.writelines(msgspec.json.encode(event) + b"\n" for event in lines[: starts[2]])
         for count in range(starts[2], events - len(turn), len(turn)):
             if compacted and (events - 5_000 - count) % COMPACTED_EVERY < len(turn):
-                event = _compaction(last_id, count)
-                last_id = event["id"]
+                event = _compaction(last_id, messages, count // COMPACTED_EVERY + 1)
+                last_id, messages = event["id"], 1
                 file.write(msgspec.json.encode(event) + b"\n")
             for event in _again(turn, last_id, count, text):
                 last_id = event["id"]
                 file.write(msgspec.json.encode(event) + b"\n")
+            messages += MESSAGES_OF_A_TURN
         lines[starts[2]]["parentId"] = last_id
         file.writelines(msgspec.json.encode(event) + b"\n" for event in lines[starts[2] :])
 
@@ -58,13 +62,13 @@ def _again(turn: list[Event], last_id: str, count: int, text: int) -> Iterator[E
         last_id = own_id
 
 
-def _compaction(last_id: str, count: int) -> Event:
+def _compaction(last_id: str, messages: int, number: int) -> Event:
     data = {
         "success": True,
-        "preCompactionMessagesLength": count // 4,
-        "messagesRemoved": count // 4,
+        "preCompactionMessagesLength": messages,
+        "messagesRemoved": messages,
         "summaryContent": "What was done so far. " * 50,
-        "checkpointNumber": count // COMPACTED_EVERY + 1,
+        "checkpointNumber": number,
         "trigger": "threshold",
     }
     return {
