@@ -4,7 +4,8 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+from zlib import crc32
 
 import msgspec
 
@@ -26,19 +27,48 @@ def stretch(short: Path, long: Path, *, events: int, text: int = 0, compacted: b
     turn = lines[starts[1] : starts[2]]
     last_id = lines[starts[2] - 1]["id"]
     messages = 1 + 2 * MESSAGES_OF_A_TURN  # the prompt, and two turns
-    with long.open("wb") as file:
-        file.writelines(msgspec.json.encode(event) + b"\n" for event in lines[: starts[2]])
+    with _Log(long) as log:
+        for event in lines[: starts[2]]:
+            log.append(event)
         for count in range(starts[2], events - len(turn), len(turn)):
             if compacted and (events - 5_000 - count) % COMPACTED_EVERY < len(turn):
                 event = _compaction(last_id, messages, count // COMPACTED_EVERY + 1)
                 last_id, messages = event["id"], 1
-                file.write(msgspec.json.encode(event) + b"\n")
+                log.append(event)
             for event in _again(turn, last_id, count, text):
                 last_id = event["id"]
-                file.write(msgspec.json.encode(event) + b"\n")
+                log.append(event)
+            log.note()
             messages += MESSAGES_OF_A_TURN
         lines[starts[2]]["parentId"] = last_id
-        file.writelines(msgspec.json.encode(event) + b"\n" for event in lines[starts[2] :])
+        for event in lines[starts[2] :]:
+            log.append(event)
+        log.note()
+
+
+class _Log:
+    """A log that is written, with the checksum at each end of a turn, as the runtime keeps it."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        self._sums = path.with_name(f"{path.name}.sums").open("wb")
+        self._size = self._crc = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+        self._sums.close()
+
+    def append(self, event: Event) -> None:
+        line = msgspec.json.encode(event) + b"\n"
+        self._file.write(line)
+        self._size += len(line)
+        self._crc = crc32(line, self._crc)
+
+    def note(self) -> None:
+        self._sums.write(b"%x %08x\n" % (self._size, self._crc))
 
 
 def beside(short: Path, name: str) -> Path:
