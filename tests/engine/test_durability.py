@@ -140,7 +140,7 @@ async def test_an_end_that_comes_while_another_is_synced_waits_for_a_sync_of_its
 
     async def end(event: Event) -> None:
         publication.publish_synced(event, at_once=True)
-        await publication.settled()
+        await publication.settled(0)
 
     with anyio.fail_after(10):
         async with anyio.create_task_group() as tasks:
@@ -223,6 +223,23 @@ async def test_a_sync_that_fails_ends_the_run_before_the_next_request(tmp_path: 
     assert len(model.requests) == 1
     assert ends(client) == [("0", True), ("1", False)]
     assert client.types[-4:] == ["session.error", "assistant.idle", "session.idle", "session.shutdown"]
+
+
+async def test_everyone_who_waits_for_a_sync_is_told_that_it_failed() -> None:
+    refused = StoreError("no")
+
+    def sync() -> None:
+        raise refused
+
+    threads = Threads()
+    publication = Publication(sync, threads.begin)
+    publication.publish_synced(seal(Idle(), parent_id=None), at_once=True)
+    with anyio.fail_after(5):
+        for _ in range(2):
+            with pytest.raises(StoreError, match=r"^no$"):
+                await publication.settled(0)
+        await publication.settled(publication.refusals)
+    threads.close()
 
 
 @pytest.mark.parametrize(("durability", "syncs"), [("turn", True), ("none", False)])

@@ -218,6 +218,39 @@ async def test_nothing_is_sent_before_the_request_may_go() -> None:
     assert (len(server.requests), held.sends) == (2, 1)
 
 
+async def test_a_server_that_does_not_wait_for_a_request_is_connected_to_again_once_it_may_go() -> None:
+    connections = 0
+    held, hung_up = Held(), anyio.Event()
+    replies: list[str] = []
+
+    async def answer(stream: anyio.abc.SocketStream) -> None:
+        nonlocal connections
+        connections += 1
+        if not held.go_on.is_set():
+            await held.asked.wait()
+            await stream.aclose()
+            hung_up.set()
+            return
+        await stream.receive()
+        body = b'{"choices": [{"message": {"content": "at last"}}]}'
+        await stream.send(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n" + body)
+
+    async with listening(answer) as port:
+        provider = OpenAIChat(f"http://127.0.0.1:{port}")
+
+        async def respond() -> None:
+            replies.append((await provider.respond(request(), held)).content)
+
+        with anyio.fail_after(10):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(respond)
+                await hung_up.wait()
+                await anyio.wait_all_tasks_blocked()
+                held.go_on.set()
+        await provider.aclose()
+    assert (replies, held.sends, connections) == (["at last"], 1, 2)
+
+
 async def test_a_request_that_must_not_go_is_not_sent_and_the_reason_is_told() -> None:
     async with ChatServer([say("next")]) as server:
         provider, held = OpenAIChat(server.base_url), Held(StoreError("the disk is gone"))

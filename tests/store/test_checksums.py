@@ -17,8 +17,9 @@ from turnwright.store.load import load
 
 
 def a_log(folder: Path, *lines: bytes) -> JsonlLog:
-    """A new log whose lines are synced one by one."""
+    """A new log, held, whose lines are synced one by one."""
     log = JsonlLog(folder / LOG_NAME, Disk(), new=True)
+    log.hold()
     for line in lines:
         log.append(line)
         log.sync()
@@ -134,8 +135,27 @@ def test_a_log_that_is_rewritten_while_it_is_synced_gets_no_sum_of_what_it_was(t
 
     rewritten: list[int] = []
     log = JsonlLog(tmp_path / LOG_NAME, Rewriting(), new=True)
+    log.hold()
     log.append(b'"one"')
     log.sync()
     assert rewritten
+    assert log.verify() is None
+    log.close()
+
+
+def test_a_sync_that_ends_when_another_may_write_notes_no_sum(tmp_path: Path) -> None:
+    first = a_log(tmp_path)
+    first.append(b'"one"')
+    first.release()
+    first.sync()
+    other = JsonlLog(tmp_path / LOG_NAME, Disk(), new=False)
+    other.hold()
+    other.rewrite([b'"eins"', b'"zwei"'])
+    other.close()
+    first.hold()
+    for number in range(5):
+        first.append(b"%d" % number)
+    first.close()
+    log = JsonlLog(tmp_path / LOG_NAME, Disk(), new=False)
     assert log.verify() is None
     log.close()

@@ -1,10 +1,12 @@
 """What a process leaves in the folders of the sessions that it holds."""
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from turnwright.store import holder
 from turnwright.store.own_marks import OwnMarks
@@ -84,11 +86,41 @@ def test_what_killed_processes_left_is_removed_and_nothing_else(
 ) -> None:
     folder = tmp_path / "holders"
     folder.mkdir()
-    names = {f"{os.getppid()}.x.json", "notes", "99999999.x.json"}
-    for name in names:
-        (folder / name).write_bytes(b"")
+    ours = holder.this_process()
+    parent = {"pid": os.getppid(), "started": holder.start_of(os.getppid())}
+    told = {
+        "killed": replace(ours, pid=99_999_999),
+        "of our pid": replace(ours, started=1),
+        "lives": replace(ours, **parent),
+        "elsewhere": replace(ours, host="container"),
+        "long ago": replace(ours, host="container"),
+    }
+    for name, found in told.items():
+        holder.write(folder / f"{name}.json", found)
+        (folder / f"{name}.lock").touch()
+    os.utime(folder / "long ago.json", (1, 1))
     marks = OwnMarks(folder)
     marks.leave(sessions[0])
     marks.remove(sessions[0])
     marks.close()
-    assert {path.name for path in folder.iterdir()} == names - {"99999999.x.json"}
+    assert {path.stem for path in folder.iterdir()} == {"lives", "elsewhere"}
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.ENOSPC])
+def test_where_a_link_is_refused_files_are_written_and_none_stay(
+    tmp_path: Path, sessions: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    def refuse(source: Path, place: Path) -> None:
+        raise OSError(error, os.strerror(error))
+
+    marks = OwnMarks(tmp_path / "holders")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "link", refuse)
+        marks.leave(sessions[0])
+    assert left(sessions[0]) == expected(1)
+    marks.leave(sessions[1])
+    assert left(sessions[1]) == expected(1 if error == errno.EPERM else 2)
+    for session in sessions:
+        marks.remove(session)
+    marks.close()
+    assert list((tmp_path / "holders").iterdir()) == []

@@ -83,7 +83,7 @@ async def begin(s: "Session", item: Prompt | QueuedCommand) -> bool:
 
 async def run(s: "Session", prompt: Prompt) -> None:
     """One prompt: turns until the model asks for no more tools. An error is said last, beside the idle."""
-    s.run = Run(prompt, s.options.autopilot)
+    s.run = Run(prompt, s.options.autopilot, s.run.refusals)
     failed = await guarded(s, to_disk(s, converse(s, prompt)))
     failed = await guarded(s, conclude(s, failed)) or failed
     if failed:
@@ -140,12 +140,17 @@ def describe(error: Exception) -> SessionError:
 
 
 async def to_disk(s: "Session", work: Coroutine[Any, Any, object]) -> None:
-    """Do a part of a run, until all of it is on the disk as far as it must be. Raises StoreError."""
+    """Do a part of a run, until all of it is on the disk as far as it must be.
+
+    Raises StoreError when the disk has refused something since the run before.
+    """
     try:
         await work
     finally:
         with anyio.CancelScope(shield=True):
-            await s.journal.settled()
+            await s.journal.published()
+            told, s.run.refusals = s.run.refusals, s.journal.refusals
+            await s.journal.settled(told)
 
 
 async def converse(s: "Session", prompt: Prompt) -> None:

@@ -55,7 +55,7 @@ class Listener:
         self.input_characters = s.input_characters
 
     async def ready(self) -> None:
-        await self._s.journal.settled()
+        await self._s.journal.settled(self._s.run.refusals)
 
     def sent(self) -> None:
         self.was_sent = True

@@ -13,9 +13,10 @@ MOST_STOP_BLOCKS = 10
 
 
 class Run:
-    """One prompt, from its message to the idle."""
+    """One prompt, from its message to the idle; `refusals` is how many of the disk were told before."""
 
-    def __init__(self, prompt: Prompt, limits: AutopilotLimits) -> None:
+    def __init__(self, prompt: Prompt, limits: AutopilotLimits, refusals: int = 0) -> None:
+        self.refusals = refusals
         self.message_id = prompt.message_id
         self.headers: Mapping[str, str] = prompt.headers or {}
         self.mode: Mode | None = prompt.agent_mode

@@ -61,7 +61,7 @@ async def ask(
     finally:
         s.journal.emit_durably(TurnEnd(turn_id, sent.was_sent), agent_id=agent)
         with anyio.CancelScope(shield=True):
-            await s.journal.settled()
+            await s.journal.settled(sent.refusals)
 
 
 class _Sent:
@@ -69,10 +69,11 @@ class _Sent:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
+        self.refusals = journal.refusals
         self.was_sent = False
 
     async def ready(self) -> None:
-        await self._journal.settled()
+        await self._journal.settled(self.refusals)
 
     def sent(self) -> None:
         self.was_sent = True

@@ -75,7 +75,8 @@ class HttpClient:
         if endpoint.url not in self._proxies:
             self._proxies[endpoint.url] = _proxy_for(endpoint)
         proxy = self._proxies[endpoint.url]
-        for pause in (*CONNECT_BACKOFF, None):
+        pauses = iter(CONNECT_BACKOFF)
+        while True:
             try:
                 return await self._opened().request(
                     method,
@@ -91,10 +92,15 @@ class HttpClient:
                     raise upload.refusal from None
                 if (upload and upload.sent) or isinstance(error, aiohttp.SocketTimeoutError):
                     raise self._broken(endpoint, error) from error
+                if upload and not upload.is_ready and not isinstance(error, aiohttp.ClientConnectorError):
+                    await (
+                        upload.ready()
+                    )  # the server didn't wait for a request that long: that was no attempt
+                    continue
+                pause = next(pauses, None)
                 if pause is None:
                     raise _unreachable(endpoint, _reason(error)) from error
             await anyio.sleep(pause)
-        raise AssertionError("the last attempt returns or raises")
 
     def _opened(self) -> "ClientSession":
         if self._session is None:

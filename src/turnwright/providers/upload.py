@@ -27,16 +27,22 @@ class Upload(Payload):
         self._departure = departure
         self.sent = False
         self.refusal: StoreError | None = None
+        self.is_ready = False
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         return self._body.decode(encoding, errors)
+
+    async def ready(self) -> None:
+        """Return when it may be sent. Raises what the departure's `ready` does."""
+        await self._departure.ready()
+        self.is_ready = True
 
     async def write(self, writer: AbstractStreamWriter) -> None:
         await self.write_with_length(writer, None)
 
     async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
         try:
-            await self._departure.ready()
+            await self.ready()
         except StoreError as error:
             self.refusal = error
             raise

@@ -68,7 +68,7 @@ class JsonlLog:
         self._doubtful: Descriptor | None = None
         self._named: Descriptor | None = None
         self._changing = threading.Lock()
-        self._rewritten = 0
+        self._version = 0
         self._synced: tuple[Sum | None, int] | None = None
         if new:
             self._checksums.forget()
@@ -103,6 +103,8 @@ class JsonlLog:
             self._checksums.close()
             self._lease.give_back(self._fd)
             self._is_held = False
+            with self._changing:
+                self._version += 1  # whoever holds it next may make another log of it
 
     def append(self, line: bytes) -> None:
         record = line + b"\n"
@@ -159,12 +161,13 @@ class JsonlLog:
         with self._changing:
             if not self._is_open:
                 raise StoreError(f"can't sync the session's log {self._path}: it is closed")
-            file, sum, rewritten = self._file, self._sum, self._rewritten
+            file, version = self._file, self._version
+            sum = self._sum if self._is_held else None
             file.lend()
         try:
             self._disk.sync(file.fd)
             self._bring_name_to_disk(file)
-            self._synced = sum, rewritten
+            self._synced = sum, version
         except OSError as error:
             self._doubtful = file
             raise self._error("sync", error) from error
@@ -180,8 +183,8 @@ class JsonlLog:
         synced, self._synced = self._synced, None
         if synced is not None:
             self._place.check()
-            sum, rewritten = synced
-            if sum is not None and rewritten == self._rewritten:
+            sum, version = synced
+            if sum is not None and version == self._version:
                 self._checksums.note(sum)
 
     def name(self) -> None:
@@ -314,7 +317,7 @@ class JsonlLog:
 
     def _forget_sums(self) -> None:
         """The log is about to be another: a sync under way shall note no sum of what it was."""
-        self._rewritten += 1
+        self._version += 1
         self._checksums.forget()
         self._sum = None
 

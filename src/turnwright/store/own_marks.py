@@ -1,11 +1,17 @@
 """What tells others of this process: two files, linked into the folder of each session it holds."""
 
+import errno
 import os
 from contextlib import suppress
 from pathlib import Path
+from time import time
 
 from turnwright.protocol.wire import new_id
 from turnwright.store import holder
+
+_NO_LINKS = (errno.EPERM, errno.EXDEV, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+_FORGOTTEN = 24 * 3600
+"""Seconds after which originals are removed whose process can't be known here, as one in a container."""
 
 
 def mark_in(session: Path, pid: int) -> Path:
@@ -80,18 +86,21 @@ class OwnMarks:
                 except FileExistsError:  # of an earlier process with this pid
                     place.unlink()
                     os.link(original, place)
-        except OSError:
-            self._originals = None
-            if all(original.exists() for original in originals):  # there are no links here
+        except OSError as error:
+            if error.errno in _NO_LINKS:
+                self.close()
                 self._folder = None
+            elif not all(original.exists() for original in originals):
+                self.close()
             return False
         return True
 
     def _sweep(self) -> None:
         """Remove what processes left that were killed. One that lives elsewhere makes its own again."""
         assert self._folder is not None
-        for path in self._folder.iterdir():
-            pid = path.name.partition(".")[0]
-            if pid.isdecimal() and not holder.runs(int(pid)):
-                with suppress(OSError):
-                    path.unlink()
+        for told in self._folder.glob("*.json"):
+            with suppress(OSError):
+                found = holder.read(told)
+                if found is None or found.fate == "gone" or told.stat().st_mtime < time() - _FORGOTTEN:
+                    told.with_suffix(".lock").unlink(missing_ok=True)
+                    told.unlink()

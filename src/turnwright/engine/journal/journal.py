@@ -166,12 +166,17 @@ class Journal:
             self._publication.publish_synced(event, at_once=True)
         return event
 
-    async def settled(self) -> None:
+    @property
+    def refusals(self) -> int:
+        """How often the disk has refused to keep what was logged."""
+        return self._publication.refusals
+
+    async def settled(self, since: int) -> None:
         """Return when everything that was emitted is published, and on the disk as far as it must be.
 
-        Raises StoreError when the disk has refused something since this was asked last.
+        Raises StoreError when the disk has refused something since there were `since` refusals.
         """
-        await self._publication.settled()
+        await self._publication.settled(since)
 
     async def published(self) -> None:
         """Return when everything that was emitted is published.

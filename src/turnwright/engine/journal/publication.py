@@ -24,7 +24,7 @@ class Publication:
 
     `sync` blocks until all that was logged would survive a power loss. Whoever emits goes on meanwhile, and
     asks `settled` before anything happens that must come after. What the disk refuses is published all the
-    same, as the log has it.
+    same, as the log has it; `refusals` counts how often it did.
     """
 
     def __init__(self, sync: Work, off_loop: OffLoop) -> None:
@@ -35,6 +35,7 @@ class Publication:
         self._is_due = False
         self._under_way: _Sync | None = None
         self._failure: StoreError | None = None
+        self.refusals = 0
         self._emptied: anyio.Event | None = None
 
     def publish(self, event: Event) -> None:
@@ -63,26 +64,31 @@ class Publication:
             self._emptied = self._emptied or anyio.Event()
             await self._emptied.wait()
 
-    async def settled(self) -> None:
-        """Be `published`. Raises StoreError when the disk has refused something since this was asked last."""
+    async def settled(self, since: int) -> None:
+        """Be `published`. Raises StoreError when there were more refusals of the disk than `since`."""
         await self.published()
-        failure, self._failure = self._failure, None
+        if self._failure is not None and self.refusals > since:
+            raise self._failure
+
+    def _refused(self, failure: StoreError | None) -> None:
         if failure is not None:
-            raise failure
+            log.warning("%s", failure)
+            self._failure = failure
+            self.refusals += 1
 
     def flush(self) -> None:
         """Publish what waits, and block meanwhile: for a session in which nothing happens."""
         self._under_way = None
         if self._is_due:
             self._is_due = False
-            self._failure = outcome(self._sync) or self._failure
+            self._refused(outcome(self._sync))
         self._go_on()
 
     def ended(self, sync: "_Sync", failure: StoreError | None) -> None:
         """Publish what a sync was for, and what may follow; only the sync under way counts."""
         if sync is not self._under_way:
             return
-        self._failure = failure or self._failure
+        self._refused(failure)
         try:
             for _ in range(sync.count):
                 self._hand_out(self._waiting.popleft())

@@ -79,8 +79,8 @@ async def suspend(session: Session, params: SessionParams) -> None:
 
 @methods.runtime("session.getMessages", SessionParams)
 async def messages(connection: "Connection", params: SessionParams) -> dict[str, Any]:
-    """The persisted events of a session, oldest first."""
-    connection.runtime.find(params.session_id)
+    """The persisted events of a session, oldest first, once those that wait for the disk are published."""
+    await connection.runtime.find(params.session_id).journal.published()
     return {"events": [msgspec.Raw(event.encoded) for event in connection.runtime.events(params.session_id)]}
 
 
