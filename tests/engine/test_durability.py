@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.cases.faulty_store import OneLog
+from tests.cases.faulty_store import FullDisk, OneLog
 from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, scene
 from tests.engine.harness import Recorder, options, running, say
@@ -175,12 +175,14 @@ class HeldDisk:
 
 
 @asynccontextmanager
-async def syncing(tmp_path: Path, model: Scripted) -> AsyncGenerator[tuple[Session, Recorder, HeldDisk]]:
+async def syncing(
+    tmp_path: Path, model: Scripted, log: MemoryLog | None = None
+) -> AsyncGenerator[tuple[Session, Recorder, HeldDisk]]:
     """A session whose first turn called a tool and has ended, but for the disk."""
-    disk, client = HeldDisk(), Recorder()
+    disk, client, store = HeldDisk(), Recorder(), OneLog(tmp_path / "state", log or MemoryLog())
     tools = [LocalTool("ok")]
     with anyio.fail_after(20):
-        async with running(model, tmp_path, tools=tools, off_loop=disk.begin) as runtime:
+        async with running(model, tmp_path, store, tools=tools, off_loop=disk.begin) as runtime:
             session = await runtime.create(options(tmp_path), client)
             await disk.end()
             say(session, "go")
@@ -214,6 +216,22 @@ async def test_an_abort_while_the_disk_syncs_sends_no_further_request(tmp_path: 
         assert ends(client) == []
     assert len(model.requests) == 1
     assert ends(client) == [("0", True), ("1", False)]
+
+
+async def test_a_turn_without_a_request_whose_end_the_full_disk_did_not_take_says_so_later(
+    tmp_path: Path,
+) -> None:
+    model, log = Scripted([calls(("a", "ok", "{}")), text("done")]), FullDisk(0, 0)
+    async with syncing(tmp_path, model, log) as (session, client, disk):
+        session.abort()
+        log.refused = range(log.appends, log.appends + 1)
+        await anyio.wait_all_tasks_blocked()
+        assert log.appends == log.refused.stop
+        await disk.end()
+        say(session, "on")
+        await anyio.wait_all_tasks_blocked()
+    assert len(model.requests) == 2
+    assert ends(client) == [("0", True), ("1", False), ("0", True)]
 
 
 async def test_a_sync_that_fails_ends_the_run_before_the_next_request(tmp_path: Path) -> None:

@@ -45,14 +45,15 @@ class Outcome:
                 yield from (f"a bug: {e}" for e in connection.events if _tells_of_a_bug(e))
 
     def _turns(self) -> Iterator[str]:
-        """Each request is a turn; a crash may come between a turn's start and its request."""
+        """Each request is a turn; a life of the session may end between a turn's start and its request."""
         starts = sum(isinstance(event.data, TurnStart) for event in self.events)
         unsent = sum(isinstance(e.data, TurnEnd) and not e.data.request_sent for e in self.events)
         counted = sum(line.count(b"assistant.turn_start") for line in self.lines)
         crashes = sum(process.crashed for process in self.world.processes)
+        unknown = crashes + _ended_without_knowing(self.events)
         if counted != starts:
             yield f"grep counts {counted} turns, but there are {starts}"
-        if not 0 <= starts - unsent - self.world.model.seen <= crashes:
+        if not 0 <= starts - unsent - self.world.model.seen <= unknown:
             yield f"{self.world.model.seen} requests, but {starts} turns, {unsent} of them without a request"
 
     def _messages(self) -> Iterator[str]:
@@ -112,6 +113,20 @@ class Outcome:
         elif found and found != list(range(found[0], found[-1] + 1)) and not self.world.writer.connections:
             missing = sorted({*range(found[0], found[-1] + 1)} - {*found})
             yield f"process {connection.process.number}: a client did not see lines {missing} of the log"
+
+
+def _ended_without_knowing(events: Iterable[Event]) -> int:
+    """How many turns a resume ended, as the life of the session before it could not even log its shutdown."""
+    unknown = ended = 0
+    before = ""
+    for event in events:
+        if event.type == "assistant.turn_end":
+            ended += 1
+            continue
+        if event.type == "session.resume" and before != "session.shutdown":
+            unknown += ended
+        ended, before = 0, event.type
+    return unknown
 
 
 def _runs_without_idle(events: Iterable[Event]) -> Iterator[str]:

@@ -19,9 +19,10 @@ from turnwright.engine.prompts.prompt import log_nudge, log_user_message, prepar
 from turnwright.engine.questions.pending import finish_open_calls, interrupt_open_calls, repair
 from turnwright.engine.run import Run
 from turnwright.engine.tool_calls.tool_call import decode_arguments, run_tool
+from turnwright.engine.turn_end import end_turn
 from turnwright.errors import AnswerUnfit, LimitReached, ProviderError, StoreError, TurnwrightError
 from turnwright.protocol import wire
-from turnwright.protocol.events.conversation import TurnEnd, TurnRetry, TurnStart
+from turnwright.protocol.events.conversation import TurnRetry, TurnStart
 from turnwright.protocol.events.session import (
     AssistantIdle,
     AutopilotStopped,
@@ -244,7 +245,7 @@ async def turn(s: "Session") -> Reply:
     finally:
         if not s.questions.leave_open:
             interrupt_open_calls(s)
-            s.journal.emit_durably(TurnEnd(s.run.turn_id, listener.was_sent))
+            end_turn(s, s.run.turn_id, was_sent=listener.was_sent)
     return reply
 
 

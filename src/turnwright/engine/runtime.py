@@ -26,6 +26,7 @@ from turnwright.engine.models.endpoint import Endpoints
 from turnwright.engine.permissions.approvals import Approvals
 from turnwright.engine.secrets import Secrets
 from turnwright.engine.session import Session
+from turnwright.engine.turn_end import close_turns
 from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
@@ -251,8 +252,10 @@ class Runtime:
 
     def _say_shutdown(self, session: Session, kind: str, reason: str | None) -> None:
         """The last event for now, unless another process writes the session. Raises StoreError."""
-        state, size = session.journal.state, session.journal.log.size
-        with suppress(SessionInUse):
+        with suppress(SessionInUse), session.journal.writing(briefly=True):
+            if not session.questions.leave_open:
+                close_turns(session)
+            state, size = session.journal.state, session.journal.log.size
             session.emit(
                 summary.shutdown(state, size=size, sizes=session.context_sizes(), kind=kind, reason=reason)
             )

@@ -127,6 +127,7 @@ class Session:
         self.capture = Capture(self)
         self.interests: dict[str, str] = {}
         self.untold: list[SessionError] = []
+        self.unsent_turns: set[tuple[str | None, str]] = set()
         model, effort = journal.state.wanted_model
         self.choice = ModelChoice(self, endpoints, options.model or model)
         if options.reasoning_effort is None and self.choice.wanted == model:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import anyio
 
 from turnwright.engine.journal.journal import Journal
-from turnwright.protocol.events.conversation import TurnEnd, TurnStart
+from turnwright.engine.turn_end import end_turn
+from turnwright.protocol.events.conversation import TurnStart
 from turnwright.protocol.events.session import UsageRecord
 from turnwright.protocol.messages import Reply, Usage, User
 from turnwright.providers.base import ModelRequest
@@ -59,7 +60,7 @@ async def ask(
         s.emit(UsageRecord({**usage, **priced, "initiator": agent}), agent_id=agent)
         return reply, took
     finally:
-        s.journal.emit_durably(TurnEnd(turn_id, sent.was_sent), agent_id=agent)
+        end_turn(s, turn_id, was_sent=sent.was_sent, agent_id=agent)
         with anyio.CancelScope(shield=True):
             await s.journal.settled(sent.refusals)
 

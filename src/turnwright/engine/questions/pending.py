@@ -7,7 +7,8 @@ import anyio
 from turnwright.engine.prompts.prompt import prepare
 from turnwright.engine.tool_calls.external_tool import wait_for
 from turnwright.engine.tool_calls.tool_call import decode_arguments, finish, give, interrupted
-from turnwright.protocol.events.conversation import ToolRequest, TurnEnd
+from turnwright.engine.turn_end import close_turns
+from turnwright.protocol.events.conversation import ToolRequest
 from turnwright.protocol.events.questions import (
     ExternalToolCompleted,
     ExternalToolRequested,
@@ -40,13 +41,6 @@ def interrupt_open_calls(s: "Session") -> None:
     """Answer what an abort or a crash left open: every call has one result before its turn ends."""
     for call_id in tuple(s.journal.state.open_calls):
         finish(s, call_id, interrupted())
-
-
-def close_turns(s: "Session") -> None:
-    """End the turns that the log left open."""
-    for agent_id, turn_id in tuple(s.journal.state.open_turns):
-        if agent_id is None or not s.compaction.is_running:
-            s.emit(TurnEnd(turn_id), agent_id=agent_id)
 
 
 async def finish_open_calls(s: "Session") -> bool:
