@@ -18,7 +18,7 @@ from turnwright.engine.lifecycle import summary
 from turnwright.engine.lifecycle.checkout import context_of
 from turnwright.engine.lifecycle.fork import fork
 from turnwright.engine.lifecycle.idle_timeout import unload_unused
-from turnwright.engine.lifecycle.leaving import log_waiting
+from turnwright.engine.lifecycle.leaving import leave_in_order
 from turnwright.engine.lifecycle.listing import Listing
 from turnwright.engine.lifecycle.resumption import announce_resume
 from turnwright.engine.loop import serve
@@ -26,7 +26,6 @@ from turnwright.engine.models.endpoint import Endpoints
 from turnwright.engine.permissions.approvals import Approvals
 from turnwright.engine.secrets import Secrets
 from turnwright.engine.session import Session
-from turnwright.engine.turn_end import close_turns
 from turnwright.errors import InvalidParams, SessionInUse, SessionNotFound, StoreError, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
@@ -240,8 +239,6 @@ class Runtime:
             return  # another asked for it first
         try:
             if not session.journal.is_asleep:
-                with suppress(SessionInUse):
-                    log_waiting(session)
                 self._say_shutdown(session, kind, reason)
         finally:
             del self.sessions[session_id], self._scopes[session_id]
@@ -251,10 +248,9 @@ class Runtime:
             await session.journal.close()
 
     def _say_shutdown(self, session: Session, kind: str, reason: str | None) -> None:
-        """The last event for now, unless another process writes the session. Raises StoreError."""
+        """The last events for now, unless another process writes the session. Raises StoreError."""
         with suppress(SessionInUse), session.journal.writing(briefly=True):
-            if not session.questions.leave_open:
-                close_turns(session)
+            leave_in_order(session)
             state, size = session.journal.state, session.journal.log.size
             session.emit(
                 summary.shutdown(state, size=size, sizes=session.context_sizes(), kind=kind, reason=reason)

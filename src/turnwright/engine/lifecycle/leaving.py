@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from turnwright.engine.session import Session
 
 
-def log_waiting(s: "Session") -> None:
-    """Log the messages that wait for a turn which won't come: the model reads them with the next one.
+def leave_in_order(s: "Session") -> None:
+    """Leave nothing open but what may stay pending, and log the messages that wait for a turn.
 
-    What the log holds as pending is answered as interrupted, for nothing may stand between a call and its
-    result.
+    The model reads these with the next one. What is pending is answered as interrupted before them, for
+    nothing may stand between a call and its result. Raises StoreError.
     """
     said = [prompt for prompt in s.inbox.drain() if prompt.text is not None]
-    if said:
+    if said or not s.questions.leave_open:
         repair(s)
     for prompt in said:
         log_user_message(s, prompt.text or "", prompt=prompt, delivery="queued", source=prompt.source)
