@@ -1,6 +1,7 @@
 """Serving connections: this process's own stdio, or TCP on loopback."""
 
 import logging
+from itertools import count
 
 import anyio
 from anyio.abc import SocketAttribute, SocketStream
@@ -15,6 +16,9 @@ from turnwright.server.settings import Settings
 log = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
+
+ACCEPT_PAUSE = 0.5
+"""Seconds until connections are taken again, once one couldn't be: for want of descriptors, mostly."""
 
 
 async def serve_transport(runtime: Runtime, settings: Settings, transport: Transport, name: str) -> None:
@@ -38,9 +42,25 @@ async def listen(port: int) -> MultiListener[SocketStream]:
 async def serve_tcp(runtime: Runtime, settings: Settings, listener: MultiListener[SocketStream]) -> None:
     """Serve everyone who connects; says the port on stdout."""
 
+    numbers = count(1)
+
     async def accept(stream: SocketStream) -> None:
-        host, remote = stream.extra(SocketAttribute.remote_address)[:2]
-        await serve_transport(runtime, settings, Framed(stream), f"{host}:{remote}")
+        # Not by its address: a client that is gone already has none any more.
+        await serve_transport(runtime, settings, Framed(stream), f"connection {next(numbers)}")
 
     print(f"CLI server listening on port {listener.extra(SocketAttribute.local_port)}", flush=True)  # noqa: T201
-    await listener.serve(accept)
+    async with anyio.create_task_group() as connections:
+        while True:
+            try:
+                await listener.serve(accept, connections)
+            except* OSError as errors:
+                log.warning("can't take a connection: %s", _first(errors).strerror)
+            await anyio.sleep(ACCEPT_PAUSE)
+
+
+def _first(errors: BaseExceptionGroup[OSError]) -> OSError:
+    match errors.exceptions[0]:
+        case BaseExceptionGroup() as group:
+            return _first(group)
+        case error:
+            return error
