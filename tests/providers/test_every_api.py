@@ -33,6 +33,7 @@ ANSWER = Say(
 SIGNS_OF_LIFE = {
     "comments": b": still here\n\n",
     "pings": b'event: ping\ndata: {"type": "ping"}\n\n',
+    "blank data": b"data:\n\ndata: \n\n",
     "empty events": b'event: keepalive\ndata: {"type":"keepalive","sequence_number":3}\n\n',
 }
 FINISHES = (b'"finish_reason":"', b'"stop_reason":"', b'"response.completed"')

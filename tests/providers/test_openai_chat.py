@@ -272,6 +272,22 @@ async def test_an_answer_that_is_not_json_is_one_clear_error(body: bytes, kind: 
     assert error.kind == "query"
 
 
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b'event: error\ndata: {"message":"no capacity","code":503}\n\n',
+        b"event: error\ndata: no capacity\n\n",
+        event({"object": "error", "message": "no capacity", "type": "ServerError", "code": 503}),
+    ],
+    ids=["event", "plain text", "object"],
+)
+async def test_an_error_that_only_its_event_or_its_object_tells_of_is_told(piece: bytes) -> None:
+    pieces = [event(delta(content="Half a sen")), piece, DONE]
+    async with ChatServer([Send(pieces)]) as server:
+        error = await fail(server)
+    assert str(error).endswith(": no capacity")
+
+
 @pytest.mark.parametrize("stream", [False, True])
 async def test_an_error_inside_an_answer_is_an_error(stream: bool) -> None:
     broken = {"error": {"message": f"upstream failed for {KEY}", "code": 502}}

@@ -127,9 +127,11 @@ class Answer:
         for event in events:
             if b"[DONE]" in event.data and event.data.decode().strip() == "[DONE]":
                 return True
+            if event.event == "error":
+                raise self._told(event.data)
             if builder.feed_usual(event.data):
                 self._pieces.advance()
-            else:
+            elif event.data.strip():  # a blank one is a sign of life
                 self._feed(builder, event.data)
             if builder.closed:
                 return True
@@ -143,6 +145,15 @@ class Answer:
         builder.feed(answer)
         if an_object(answer).get("type") not in _SIGNS_OF_LIFE:
             self._pieces.advance()
+
+    def _told(self, data: bytes) -> ProviderError:
+        """What a server says in an event that is an error by its type."""
+        raw = data.decode(errors="replace")
+        try:
+            said = loads(data)
+        except InvalidParams:
+            said = raw
+        return stream_error(self._endpoint, said, self._response.headers, raw)
 
     def _decoded(self, body: bytes) -> Json:
         try:
@@ -177,6 +188,6 @@ class Answer:
 def _failure_in(answer: Json) -> dict[str, Json]:
     """Return the part of an answer that tells of an error, in any API's shape; empty if there is none."""
     fields = an_object(answer)
-    if fields.get("error") or fields.get("type") == "error":
+    if fields.get("error") or "error" in (fields.get("type"), fields.get("object")):
         return fields
     return an_object(fields.get("response")) if fields.get("type") == "response.failed" else {}
