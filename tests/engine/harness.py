@@ -1,5 +1,6 @@
 """A runtime with a scripted model and a client that records and answers."""
 
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,12 +9,13 @@ import anyio
 from msgspec import Raw
 
 from turnwright.engine.inbox import Prompt
+from turnwright.engine.journal.off_loop import Done, Work, outcome
 from turnwright.engine.models.endpoint import Fixed
 from turnwright.engine.permissions.permissions import Decision
 from turnwright.engine.runtime import Runtime
 from turnwright.engine.session import Session
 from turnwright.engine.tool_calls.external_tool import Answer
-from turnwright.errors import RequestFailed
+from turnwright.errors import RequestFailed, StoreError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.questions import ExternalToolRequested, PermissionRequested
@@ -91,6 +93,32 @@ def say(session: Session, text: str, *, immediate: bool = False) -> str:
     message_id = wire.new_id()
     session.send(Prompt(message_id=message_id, text=text), immediate=immediate)
     return message_id
+
+
+class HeldDisk:
+    """An `OffLoop` whose syncs end when the test says so."""
+
+    def __init__(self, *, is_held: bool = True) -> None:
+        self.is_held = is_held
+        self._under_way: deque[tuple[Work, Done]] = deque()
+
+    def begin(self, work: Work, done: Done) -> None:
+        if self.is_held:
+            self._under_way.append((work, done))
+        else:
+            done(outcome(work))
+
+    async def end(self, failure: StoreError | None = None) -> None:
+        """End what is under way, and let happen what was waiting for that."""
+        while self._under_way:
+            work, done = self._under_way.popleft()
+            done(failure or outcome(work))
+        await anyio.wait_all_tasks_blocked()
+
+    async def release(self) -> None:
+        """Hold nothing from here on."""
+        self.is_held = False
+        await self.end()
 
 
 @asynccontextmanager

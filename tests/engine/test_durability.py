@@ -2,7 +2,6 @@
 
 import os
 import threading
-from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,10 +12,10 @@ import pytest
 from tests.cases.faulty_store import FullDisk, OneLog
 from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, scene
-from tests.engine.harness import Recorder, options, running, say
+from tests.engine.harness import HeldDisk, Recorder, options, running, say
 from turnwright import Client
 from turnwright.engine.journal.journal import Journal
-from turnwright.engine.journal.off_loop import Done, Threads, Work, outcome
+from turnwright.engine.journal.off_loop import Threads
 from turnwright.engine.journal.publication import Publication
 from turnwright.engine.session import Session
 from turnwright.errors import ConfigError, StoreError
@@ -155,23 +154,6 @@ async def test_an_end_that_comes_while_another_is_synced_waits_for_a_sync_of_its
             go_on.release()
     threads.close()
     assert seen == [first, second, last]
-
-
-class HeldDisk:
-    """An `OffLoop` whose syncs end when the test says so."""
-
-    def __init__(self) -> None:
-        self._under_way: deque[tuple[Work, Done]] = deque()
-
-    def begin(self, work: Work, done: Done) -> None:
-        self._under_way.append((work, done))
-
-    async def end(self, failure: StoreError | None = None) -> None:
-        """End what is under way, and let happen what was waiting for that."""
-        while self._under_way:
-            work, done = self._under_way.popleft()
-            done(failure or outcome(work))
-        await anyio.wait_all_tasks_blocked()
 
 
 @asynccontextmanager

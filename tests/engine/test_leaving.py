@@ -1,6 +1,8 @@
 """A session that leaves, or has nothing to do any more: no message is lost, and others may write its log."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -8,16 +10,18 @@ import anyio.lowlevel
 import pytest
 
 from tests.cases.local_tool import LocalTool
-from tests.engine.harness import Recorder, options, running, say
+from tests.engine.harness import HeldDisk, Recorder, options, running, say
 from tests.simulation.clock import Clock, Threads, VirtualLoop, run, simulated
 from tests.simulation.disk import QUICK
 from turnwright.engine.journal.off_loop import Done, Work, outcome
 from turnwright.engine.lifecycle.suspend import suspend
-from turnwright.errors import StoreError
+from turnwright.engine.runtime import Runtime
+from turnwright.engine.session import Session
+from turnwright.errors import SessionNotFound, StoreError
 from turnwright.protocol.envelope import Event, parse
 from turnwright.protocol.events.conversation import UserMessage
 from turnwright.protocol.messages import Assistant, ToolOutput, User
-from turnwright.protocol.options import ToolSpec
+from turnwright.protocol.options import Durability, ToolSpec
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.scripted import Reply, Scripted, calls, text
 from turnwright.store.audit import audit
@@ -124,6 +128,77 @@ async def test_a_session_suspended_before_its_run_begins_is_idle_and_others_may_
         await client.until("session.idle", 2)
     messages = [event.data for event in logged(tmp_path) if isinstance(event.data, UserMessage)]
     assert [(m.content, m.delivery) for m in messages] == [("first", "idle"), ("second", "queued")]
+
+
+@asynccontextmanager
+async def in_a_turn(
+    tmp_path: Path, durability: Durability
+) -> AsyncGenerator[tuple[Runtime, Session, Recorder, HeldDisk]]:
+    """A session that waits for its model, on a disk that answers when the test says so."""
+
+    asked = anyio.Event()
+
+    async def never(request: ModelRequest) -> Reply:
+        asked.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    disk, client, store = HeldDisk(is_held=False), Recorder(), JsonlStore(tmp_path / "session-state")
+    model = Scripted([never, text("here")])
+    with anyio.fail_after(20):
+        async with running(model, tmp_path, store, off_loop=disk.begin, durability=durability) as runtime:
+            session = await runtime.create(options(tmp_path, session_id="s"), client)
+            say(session, "go")
+            await asked.wait()
+            disk.is_held = True
+            try:
+                yield runtime, session, client, disk
+            finally:
+                await disk.release()
+
+
+@pytest.mark.anyio
+async def test_a_session_ends_though_whoever_asked_for_it_is_gone_while_the_disk_syncs(
+    tmp_path: Path,
+) -> None:
+    async with in_a_turn(tmp_path, "turn") as (runtime, _, client, disk):
+        async with anyio.create_task_group() as asking:
+            asking.start_soon(runtime.unload, "s")
+            await anyio.wait_all_tasks_blocked()
+            asking.cancel_scope.cancel()
+        await disk.release()
+        with pytest.raises(SessionNotFound):
+            runtime.find("s")
+        assert client.types[-2:] == ["assistant.turn_end", "session.shutdown"]
+        again = await runtime.resume("s", options(tmp_path), client)
+        say(again, "on")
+        await client.until("session.idle")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("then", ["resume", "delete"])
+async def test_whoever_wants_a_session_that_leaves_waits_until_it_has_left(tmp_path: Path, then: str) -> None:
+    async def want() -> None:
+        if then == "resume":
+            await runtime.resume("s", options(tmp_path), client)
+        else:
+            await runtime.delete("s")
+
+    async with in_a_turn(tmp_path, "event") as (runtime, session, client, disk):
+        async with anyio.create_task_group() as asking:
+            asking.start_soon(runtime.unload, "s")
+            await anyio.wait_all_tasks_blocked()
+            while "s" in runtime.sessions:
+                await disk.end()
+            assert session.journal.events()[-1].type == "session.shutdown"
+            assert "session.shutdown" not in client.types
+            asking.start_soon(want)
+            await anyio.wait_all_tasks_blocked()
+            await disk.release()
+        after = client.persisted[-1].type
+        assert (after, "s" in runtime.sessions) == (
+            ("session.resume", True) if then == "resume" else ("session.shutdown", False)
+        )
 
 
 def stalled(work: Work, done: Done) -> None:

@@ -21,7 +21,8 @@ from turnwright.engine.lifecycle.idle_timeout import unload_unused
 from turnwright.engine.lifecycle.leaving import leave_in_order
 from turnwright.engine.lifecycle.listing import Listing
 from turnwright.engine.lifecycle.resumption import announce_resume
-from turnwright.engine.loop import serve
+from turnwright.engine.lifecycle.service import Service
+from turnwright.engine.loop import guarded, serve
 from turnwright.engine.models.endpoint import Endpoints
 from turnwright.engine.permissions.approvals import Approvals
 from turnwright.engine.secrets import Secrets
@@ -82,7 +83,7 @@ class Runtime:
         self._off_loop = off_loop or self._threads.begin
         self._tasks: TaskGroup
         self._listings: dict[str, Listing] = {}
-        self._scopes: dict[str, tuple[anyio.CancelScope, anyio.Event]] = {}
+        self._services: dict[str, Service] = {}
 
     async def __aenter__(self) -> "Runtime":
         self._tasks = anyio.create_task_group()
@@ -153,10 +154,7 @@ class Runtime:
         nothing has changed.
         """
         identity = await self._identity(options)
-        while (session := self.sessions.get(session_id)) and (
-            self._is_leaving(session_id) or (session.is_abandoned and not options.continue_pending_work)
-        ):
-            await self.unload(session_id, keep_pending=False)
+        session = await self._staying(session_id, or_abandoned=bool(options.continue_pending_work))
         if session is not None:
             self._wake(session)
             with session.journal.writing():
@@ -226,26 +224,52 @@ class Runtime:
     async def unload(
         self, session_id: str, *, kind: str = "routine", reason: str | None = None, keep_pending: bool = True
     ) -> None:
-        """End a live session's work and let go of its log. What waits for a client may stay pending there."""
+        """End a live session's work and let go of its log. What waits for a client may stay pending there.
+
+        It ends though whoever asks for it is gone meanwhile. Raises SessionNotFound, and StoreError when its
+        last events could not be logged.
+        """
         session = self.sessions.get(session_id)
         if session is None:
             raise SessionNotFound(f"Session not found: {session_id}")
-        scope, done = self._scopes[session_id]
-        if not scope.cancel_called:
-            session.questions.leave_open = keep_pending and bool(session.journal.state.questions)
-            scope.cancel()
-        await done.wait()
-        if self.sessions.get(session_id) is not session:
-            return  # another asked for it first
+        service = self._services[session_id]
+        if service.is_ending:
+            await service.over.wait()
+            return  # another asked for it first, and hears how it went
+        session.questions.leave_open = keep_pending and bool(session.journal.state.questions)
+        service.end(kind, reason)
+        await service.over.wait()
+        if service.failure is not None:
+            raise StoreError(service.failure.message)
+
+    async def _staying(self, session_id: str, *, or_abandoned: bool) -> Session | None:
+        """The live session of that id, once none leaves; one that is abandoned has to, or may stay."""
+        while service := self._services.get(session_id):
+            session = self.sessions.get(session_id)
+            if session is None or service.is_ending:
+                await service.over.wait()
+            elif session.is_abandoned and not or_abandoned:
+                await self.unload(session_id, keep_pending=False)
+            else:
+                return session
+        return None
+
+    async def _leave(self, session: Session, service: Service) -> None:
+        """Log a session's shutdown and let go of it. A bug there ends no other session."""
+        if not session.journal.is_asleep:
+            service.failure = await guarded(session, self._shut_down(session, service))
+        del self.sessions[session.id]
+        listing = self._listings.pop(session.id)
+        listing.tell()  # what could not be ended has news still
+        listing.drop()
         try:
-            if not session.journal.is_asleep:
-                self._say_shutdown(session, kind, reason)
-        finally:
-            del self.sessions[session_id], self._scopes[session_id]
-            listing = self._listings.pop(session_id)
-            listing.tell()  # what could not be ended has news still
-            listing.drop()
             await session.journal.close()
+        finally:
+            del self._services[session.id]
+            service.over.set()
+
+    async def _shut_down(self, session: Session, service: Service) -> None:
+        self._say_shutdown(session, service.kind, service.reason)
 
     def _say_shutdown(self, session: Session, kind: str, reason: str | None) -> None:
         """The last events for now, unless another process writes the session. Raises StoreError."""
@@ -257,14 +281,12 @@ class Runtime:
             )
             self._listings[session.id].end()
 
-    def _is_leaving(self, session_id: str) -> bool:
-        scope, _ = self._scopes[session_id]
-        return scope.cancel_called
-
     async def delete(self, session_id: str) -> None:
         """Remove a session and its log. Raises SessionNotFound."""
         if session_id in self.sessions:
             await self.unload(session_id)
+        elif leaving := self._services.get(session_id):
+            await leaving.over.wait()
         entry = self.metadata(session_id)
         self.store.delete(session_id)
         self._say(summary.lifecycle("session.deleted", entry))
@@ -336,17 +358,14 @@ class Runtime:
         return Journal(event_log, durability=self._durability, off_loop=self._off_loop)
 
     def _start(self, session: Session) -> None:
-        self._scopes[session.id] = (anyio.CancelScope(), anyio.Event())
-        self._tasks.start_soon(self._serve, session)
+        service = self._services[session.id] = Service()
+        self._tasks.start_soon(self._serve, session, service)
         session.journal.bring_name_to_disk()
 
-    async def _serve(self, session: Session) -> None:
-        scope, done = self._scopes[session.id]
-        try:
-            with scope:
-                await serve(session)
-        finally:
-            done.set()
+    async def _serve(self, session: Session, service: Service) -> None:
+        with service.scope:
+            await serve(session)
+        await self._leave(session, service)
 
     def _say(self, news: summary.Lifecycle) -> None:
         for listener in tuple(self.lifecycle):

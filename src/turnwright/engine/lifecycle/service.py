@@ -1,0 +1,28 @@
+"""The time for which a session is served, and its end."""
+
+import anyio
+
+from turnwright.protocol.events.session import SessionError
+
+
+class Service:
+    """A live session's: cancelling `scope` ends it, and `over` is set once the log was let go of.
+
+    `kind` and `reason` are for its shutdown; `failure` is why that could not be logged.
+    """
+
+    def __init__(self) -> None:
+        self.scope = anyio.CancelScope()
+        self.over = anyio.Event()
+        self.kind = "routine"
+        self.reason: str | None = None
+        self.failure: SessionError | None = None
+
+    @property
+    def is_ending(self) -> bool:
+        return self.scope.cancel_called
+
+    def end(self, kind: str, reason: str | None) -> None:
+        """Begin to end it."""
+        self.kind, self.reason = kind, reason
+        self.scope.cancel()
