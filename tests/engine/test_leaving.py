@@ -227,3 +227,13 @@ def test_a_runtime_that_ends_while_the_disk_stalls_lets_go_of_its_logs(tmp_path:
         log.close()
 
     run(main)
+
+
+@pytest.mark.anyio
+async def test_a_runtime_that_is_cancelled_logs_the_shutdown_of_its_sessions(tmp_path: Path) -> None:
+    with anyio.fail_after(4), anyio.CancelScope() as scope:
+        async with running(Scripted(), tmp_path, JsonlStore(tmp_path / "session-state")) as runtime:
+            await runtime.create(options(tmp_path, session_id="s"), Recorder())
+            scope.cancel()
+            await anyio.lowlevel.checkpoint()
+    assert [event.type for event in logged(tmp_path)] == ["session.start", "session.shutdown"]

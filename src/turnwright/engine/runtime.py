@@ -363,9 +363,12 @@ class Runtime:
         session.journal.bring_name_to_disk()
 
     async def _serve(self, session: Session, service: Service) -> None:
-        with service.scope:
-            await serve(session)
-        await self._leave(session, service)
+        try:
+            with service.scope:
+                await serve(session)
+        finally:  # also when a signal ends the whole runtime
+            with anyio.CancelScope(shield=True):
+                await self._leave(session, service)
 
     def _say(self, news: summary.Lifecycle) -> None:
         for listener in tuple(self.lifecycle):
