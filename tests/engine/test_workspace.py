@@ -7,6 +7,7 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
+import anyio
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -219,11 +220,11 @@ def test_a_disk_that_is_full_costs_a_warning_and_leaves_the_old_file(
     file.follow(state)
     before = (tmp_path / NAME).read_text()
 
-    def full(self: Path, data: str, *arguments: object, **named: object) -> int:
+    def full(self: Path, data: bytes) -> int:
         self.touch()
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     state.name = "new"
     with caplog.at_level(logging.WARNING):
         file.follow(state)
@@ -238,18 +239,29 @@ def test_a_session_without_a_folder_gets_no_file(tmp_path: Path, caplog: pytest.
     assert (list(tmp_path.iterdir()), caplog.records) == ([], [])
 
 
+async def told_when(file: Path, name: str, value: object) -> dict[str, object]:
+    """What the file tells once it has that value, which takes a second at most, and here five."""
+    with anyio.fail_after(5):
+        while True:
+            if file.exists():
+                told: dict[str, object] = yaml.safe_load(file.read_text(encoding="utf-8"))
+                if told.get(name) == value:
+                    return told
+            await anyio.sleep(0.01)
+
+
 async def test_the_file_follows_a_sessions_name_and_place(tmp_path: Path, checkout: Path) -> None:
     async with serving(tmp_path, [text("fine")]) as server:
         client = server.connect()
         file = server.log_of("it").with_name(NAME)
 
-        def told() -> dict[str, object]:
-            return yaml.safe_load(file.read_text(encoding="utf-8"))
+        async def until(name: str, value: object) -> dict[str, object]:
+            return await told_when(file, name, value)
 
         await client.call(
             "session.create", sessionId="it", workingDirectory=str(checkout), clientName="probe"
         )
-        created = told()
+        created = await until("id", "it")
         assert created == {
             "id": "it",
             "cwd": str(checkout),
@@ -265,15 +277,13 @@ async def test_the_file_follows_a_sessions_name_and_place(tmp_path: Path, checko
             "updated_at": created["updated_at"],
         }
         await client.call("session.send", sessionId="it", prompt="Look: here")
-        await client.until("session.idle")
-        assert (told()["name"], told()["user_named"]) == ("Look: here", False)
+        assert (await until("name", "Look: here"))["user_named"] is False
         await client.call("session.name.set", sessionId="it", name="Mine")
-        assert (told()["name"], told()["user_named"]) == ("Mine", True)
+        assert (await until("name", "Mine"))["user_named"] is True
         await client.call("session.options.update", sessionId="it", workingDirectory=str(tmp_path))
-        assert told()["cwd"] == str(tmp_path)
-        assert "repository" not in told()
+        assert "repository" not in await until("cwd", str(tmp_path))
         await client.call("session.destroy", sessionId="it")
-        assert wire.encode(told()["updated_at"]) == wire.encode(
+        assert wire.encode(yaml.safe_load(file.read_text())["updated_at"]) == wire.encode(
             datetime.fromisoformat(server.logged("it")[-1].timestamp)
         )
 
@@ -291,4 +301,4 @@ async def test_a_resumed_session_says_where_it_works_now(tmp_path: Path, checkou
             if event.type in ("session.start", "session.resume")
         ]
         assert branches == ["feat/new", "later"]
-        assert yaml.safe_load(server.log_of("it").with_name(NAME).read_text())["branch"] == "later"
+        await told_when(server.log_of("it").with_name(NAME), "branch", "later")

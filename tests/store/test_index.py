@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import anyio
@@ -17,6 +17,7 @@ from turnwright.protocol.envelope import seal
 from turnwright.protocol.events.conversation import UserMessage
 from turnwright.protocol.events.session import Context, Renamed, SessionStart
 from turnwright.providers.scripted import Scripted, text
+from turnwright.store.base import Note
 from turnwright.store.entry import Entry
 from turnwright.store.jsonl import LOG_NAME, JsonlStore
 from turnwright.store.state import State
@@ -207,9 +208,12 @@ class Noting(JsonlStore):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.noted = anyio.Event()
+        self.at_once: list[set[str]] = []
 
-    def note(self, session_id: str, state: State, size: int) -> None:
-        super().note(session_id, state, size)
+    def note(self, notes: Iterable[Note]) -> None:
+        together = [*notes]
+        super().note(together)
+        self.at_once.append({note.session_id for note in together})
         self.noted.set()
 
 
@@ -229,6 +233,18 @@ async def test_a_session_that_has_become_idle_is_in_the_index(tmp_path: Path) ->
             await runtime.unload("s")
             stored = runtime.metadata("s")
             assert (stored.summary, stored.context) == (live.summary, live.context) == ("hello", live.context)
+
+
+@pytest.mark.anyio
+async def test_sessions_that_changed_in_one_moment_come_into_the_index_at_once(tmp_path: Path) -> None:
+    store = Noting(root(tmp_path))
+    with anyio.fail_after(20):
+        async with running(Scripted([]), tmp_path, store) as runtime:
+            for name in ("a", "b", "c"):
+                await runtime.create(options(tmp_path, session_id=name), Recorder())
+            await store.noted.wait()
+            assert store.at_once == [{"a", "b", "c"}]
+            assert rows(tmp_path).keys() == {"a", "b", "c"}
 
 
 def test_a_pipe_in_the_place_of_a_log_is_not_waited_for(tmp_path: Path) -> None:

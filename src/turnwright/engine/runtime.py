@@ -19,7 +19,7 @@ from turnwright.engine.lifecycle.checkout import context_of
 from turnwright.engine.lifecycle.fork import fork
 from turnwright.engine.lifecycle.idle_timeout import unload_unused
 from turnwright.engine.lifecycle.leaving import leave_in_order
-from turnwright.engine.lifecycle.listing import Listing
+from turnwright.engine.lifecycle.listing import Catalogue, Listing
 from turnwright.engine.lifecycle.resumption import announce_resume
 from turnwright.engine.lifecycle.service import Service
 from turnwright.engine.loop import guarded, serve
@@ -82,6 +82,7 @@ class Runtime:
         self._threads = Threads()
         self._off_loop = off_loop or self._threads.begin
         self._tasks: TaskGroup
+        self._catalogue = Catalogue(store)
         self._listings: dict[str, Listing] = {}
         self._services: dict[str, Service] = {}
 
@@ -344,7 +345,7 @@ class Runtime:
             origin=origin,
         )
         session.clients.attach(client, options)
-        listing = self._listings[session_id] = Listing(session, self.store, self._say)
+        listing = self._listings[session_id] = Listing(session, self._catalogue, self._say)
         session.journal.subscribers.append(listing.follow)
         self.sessions[session_id] = session
         return session

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from turnwright.errors import InvalidParams
 from turnwright.store.checksums import Altered
@@ -114,6 +114,14 @@ class EventLog(Protocol):
         ...
 
 
+class Note(NamedTuple):
+    """What a session's log says, and how long the log is that says it."""
+
+    session_id: str
+    state: State
+    size: int
+
+
 class EventStore(Protocol):
     """Where sessions' logs are kept. Synchronous: each call is quick except where it says otherwise."""
 
@@ -139,8 +147,8 @@ class EventStore(Protocol):
         """What a list tells of one session. Raises SessionNotFound, or StoreError when it can't be read."""
         ...
 
-    def note(self, session_id: str, state: State, size: int) -> None:
-        """Spare lists the reading of a log that is as long as this, and says this."""
+    def note(self, notes: Iterable[Note]) -> None:
+        """Spare lists the reading of logs that are as long as this, and say this."""
         ...
 
     def delete(self, session_id: str) -> None:

@@ -3,13 +3,12 @@
 import logging
 import os
 import shutil
-from collections.abc import Container
-from contextlib import suppress
+from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from turnwright.errors import SessionInUse, SessionNotFound, StoreError
-from turnwright.store.base import EventLog, check_session_id, is_session_id
+from turnwright.store.base import EventLog, Note, check_session_id, is_session_id
 from turnwright.store.begun import holds_an_event
 from turnwright.store.disk import Disk
 from turnwright.store.entry import Entry
@@ -18,7 +17,6 @@ from turnwright.store.index import Row, SessionIndex
 from turnwright.store.jsonl_log import LOG_NAME, JsonlLog, pieces_of
 from turnwright.store.load import load_state
 from turnwright.store.own_marks import OwnMarks
-from turnwright.store.state import State
 
 __all__ = ["LOG_NAME", "JsonlLog", "JsonlStore"]
 
@@ -113,11 +111,8 @@ class JsonlStore:
             self._index.update([row])
         return row.entry
 
-    def note(self, session_id: str, state: State, size: int) -> None:
-        with suppress(OSError):
-            status = (self.folder(session_id) / LOG_NAME).stat()
-            if status.st_size == size:
-                self._index.update([Row(Entry.of(session_id, state), size, status.st_mtime_ns)])
+    def note(self, notes: Iterable[Note]) -> None:
+        self._index.update([row for note in notes if (row := self._noted(note))])
 
     def delete(self, session_id: str) -> None:
         try:
@@ -160,6 +155,15 @@ class JsonlStore:
         finally:
             os.close(root)
         return sorted(found, reverse=True)
+
+    def _noted(self, note: Note) -> Row | None:
+        """The row of a session whose log is as it was when the note was made."""
+        try:
+            status = os.stat(f"{self.folder(note.session_id)}/{LOG_NAME}")  # noqa: PTH116  a third of a path's time
+        except OSError:
+            return None
+        entry = Entry.of(note.session_id, note.state)
+        return Row(entry, note.size, status.st_mtime_ns) if status.st_size == note.size else None
 
     def _read(self, found: _Found) -> Row | None:
         """A row from the log itself, which may grow meanwhile: then it doesn't hold for long."""

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from turnwright.errors import SessionNotFound, StoreError
-from turnwright.store.base import EventLog, check_session_id
+from turnwright.store.base import EventLog, Note, check_session_id
 from turnwright.store.checksums import Altered
 from turnwright.store.entry import Entry
 from turnwright.store.load import load_state
-from turnwright.store.state import State
 
 
 class MemoryLog:
@@ -107,7 +106,7 @@ class MemoryStore:
     def entry(self, session_id: str) -> Entry:
         return Entry.of(session_id, load_state(self.open(session_id).pieces()))
 
-    def note(self, session_id: str, state: State, size: int) -> None:
+    def note(self, notes: Iterable[Note]) -> None:
         pass
 
     def discard(self, session_id: str, log: EventLog) -> None:

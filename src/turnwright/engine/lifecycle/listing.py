@@ -7,35 +7,69 @@ from turnwright.engine.lifecycle import summary
 from turnwright.engine.lifecycle.workspace import WorkspaceFile
 from turnwright.engine.session import Session
 from turnwright.protocol.envelope import Event
-from turnwright.store.base import EventStore
+from turnwright.store.base import EventStore, Note
 
 MOMENT = 0.05
 """Seconds for which news may wait for more."""
+BEHIND = 1.0
+"""Seconds by which what lists are made from may be behind: a start and the title after it are one change."""
+
+
+class Catalogue:
+    """What lists are made from, `workspace.yaml` beside each log and the store's index.
+
+    It is kept for all sessions at once that had news in the last second. What a crash leaves out of it, the
+    logs have: the index is checked against them, and a session that is resumed is put in again.
+    """
+
+    def __init__(self, store: EventStore) -> None:
+        self._store = store
+        self._due: dict[Listing, None] = {}
+        self._is_timed = False
+
+    def expect(self, listing: "Listing") -> None:
+        """Put a session in, in its new state, in a second at the latest."""
+        self._due[listing] = None
+        if not self._is_timed:
+            self._is_timed = True
+            asyncio.get_running_loop().call_later(BEHIND, self._put_in)
+
+    def drop(self, listing: "Listing") -> None:
+        """Leave a session as it is in there."""
+        self._due.pop(listing, None)
+
+    def note(self, *notes: Note) -> None:
+        """Put sessions into the store's index, now."""
+        if notes:
+            self._store.note(notes)
+
+    def _put_in(self) -> None:
+        self._is_timed = False
+        due, self._due = self._due, {}
+        self.note(*(note for listing in due if (note := listing.put_in())))
 
 
 class Listing:
     """Follows one session. What is told is how it stands, once for all events of a moment."""
 
-    def __init__(self, session: Session, store: EventStore, say: Callable[[summary.Lifecycle], None]) -> None:
+    def __init__(
+        self, session: Session, catalogue: Catalogue, say: Callable[[summary.Lifecycle], None]
+    ) -> None:
         self._session = session
-        self._store = store
+        self._catalogue = catalogue
         self._say = say
         self._workspace = WorkspaceFile(session.folder, session.id)
         self._is_due = False
-        self._noting: asyncio.TimerHandle | None = None
 
     def follow(self, event: Event) -> None:
         """Take one event of the session; clients are told when the moment is over."""
         if event.type == "session.idle":
             self._session.use.touch()
-            if self._noting is not None:
-                self._noting.cancel()
-            self._noting = asyncio.get_running_loop().call_later(MOMENT, self._note_at_rest)
-        elif not event.ephemeral:
-            self._workspace.follow(self._session.journal.state)
-            if not self._is_due:
-                self._is_due = True
-                asyncio.get_running_loop().call_later(MOMENT, self.tell)
+            self._catalogue.expect(self)
+        elif not self._is_due and not event.ephemeral:
+            self._is_due = True
+            self._catalogue.expect(self)
+            asyncio.get_running_loop().call_later(MOMENT, self.tell)
 
     def tell(self) -> None:
         """Tell what is due, now."""
@@ -48,20 +82,21 @@ class Listing:
         self.tell()
         self.drop()
         self._workspace.write(self._session.journal.state)
-        self._note()
+        self._catalogue.note(self._note)
 
     def drop(self) -> None:
-        """Tell nothing of what is due, and leave the store's index as it is."""
+        """Tell nothing of what is due, and leave what lists are made from as it is."""
         self._is_due = False
-        if self._noting is not None:
-            self._noting.cancel()
-            self._noting = None
+        self._catalogue.drop(self)
 
-    def _note_at_rest(self) -> None:
-        self._noting = None
-        if not self._session.is_busy and not self._session.journal.is_asleep:
-            self._note()
+    def put_in(self) -> Note | None:
+        """Bring the session's own file up to date; what the index is told, once the session is at rest."""
+        if self._session.journal.is_asleep:
+            return None
+        self._workspace.follow(self._session.journal.state)
+        return None if self._session.is_busy else self._note
 
-    def _note(self) -> None:
+    @property
+    def _note(self) -> Note:
         journal = self._session.journal
-        self._store.note(self._session.id, journal.state, journal.log.size)
+        return Note(self._session.id, journal.state, journal.log.size)

@@ -42,7 +42,7 @@ class WorkspaceFile:
         """Write the file, all of it or nothing. A session that has no folder gets no file."""
         draft = self._path.with_name(f"{NAME}.{os.getpid()}.new")
         try:
-            draft.write_text(as_yaml(describe(self._session_id, state)), "utf-8", newline="\n")
+            draft.write_bytes(as_yaml(describe(self._session_id, state)).encode())
             draft.replace(self._path)
         except FileNotFoundError:
             return
