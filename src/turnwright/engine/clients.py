@@ -1,6 +1,7 @@
 """The clients that are attached to a session, as the session sees them."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Protocol
 
 import anyio
@@ -37,16 +38,12 @@ class Client(Protocol):
 
 
 class Attachment:
-    """A client with what it asked for when it came."""
+    """A client with what it asked for when it came; `publish` sends it an event of the session."""
 
     def __init__(self, client: Client, options: SessionOptions, session_id: str) -> None:
         self.client = client
         self.options = options
-        self._session_id = session_id
-
-    def publish(self, event: Event) -> None:
-        """Send the client an event of the session."""
-        self.client.publish(self._session_id, event)
+        self.publish = partial(client.publish, session_id)
 
 
 class Clients:

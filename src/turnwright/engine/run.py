@@ -13,7 +13,10 @@ MOST_STOP_BLOCKS = 10
 
 
 class Run:
-    """One prompt, from its message to the idle; `refusals` is how many of the disk were told before."""
+    """One prompt, from its message to the idle; `refusals` is how many of the disk were told before.
+
+    `turn_id` is that of the turn in hand, "0" for the first of an interaction.
+    """
 
     def __init__(self, prompt: Prompt, limits: AutopilotLimits, refusals: int = 0) -> None:
         self.refusals = refusals
@@ -31,21 +34,19 @@ class Run:
         self.cut_off = 0
         self.autopilot = Autopilot(limits)
         self.stop_blocks = 0
+        self.turn_id = "0"
         self._turns = 0
-
-    @property
-    def turn_id(self) -> str:
-        """The id of the turn in hand, "0" for the first of an interaction."""
-        return str(max(self._turns - 1, 0))
 
     def next_turn(self) -> None:
         """Count one more turn."""
+        self.turn_id = str(self._turns)
         self._turns += 1
 
     def restart(self) -> None:
         """Begin a new interaction within the run: turns count from "0" again."""
         self.interaction_id = wire.new_id()
         self.called_tools = False
+        self.turn_id = "0"
         self._turns = 0
 
     def may_block_stop(self) -> bool:

@@ -22,7 +22,7 @@ class Outbox:
         self._limit = limit
         self._queue: list[bytes] = []
         self._size = 0  # of the queue and of the batch that is being written, in bytes
-        self._wake = asyncio.Event()
+        self._woken: asyncio.Future[None] | None = None
         self._finishing = False
         self._writing = anyio.CancelScope(shield=True)
 
@@ -31,12 +31,12 @@ class Outbox:
 
         An empty outbox takes a message of any size.
         """
-        if self._size and self._size + len(message) > self._limit:
+        size = self._size + len(message)
+        if size > self._limit and self._size:
             return False
-        if not self._queue:
-            self._wake.set()
+        self._size = size
         self._queue.append(message)
-        self._size += len(message)
+        self._wake()
         return True
 
     async def run(self) -> None:
@@ -47,8 +47,8 @@ class Outbox:
                     if self._queue:
                         await self._send_batch()
                     else:
-                        self._wake.clear()
-                        await self._wake.wait()
+                        self._woken = asyncio.get_running_loop().create_future()
+                        await self._woken
                         await asyncio.sleep(0)
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return
@@ -57,11 +57,16 @@ class Outbox:
         """Let `run` end when the queue is empty, and at the latest after `seconds`."""
         self._finishing = True
         self._writing.deadline = anyio.current_time() + seconds
-        self._wake.set()
+        self._wake()
 
     def abandon(self) -> None:
         """Let `run` end now; what waits is lost."""
         self._writing.cancel()
+
+    def _wake(self) -> None:
+        woken, self._woken = self._woken, None
+        if woken is not None and not woken.done():
+            woken.set_result(None)
 
     async def _send_batch(self) -> None:
         batch, self._queue = self._queue, []

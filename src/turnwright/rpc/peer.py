@@ -92,7 +92,7 @@ class Peer:
         number = next(self._ids)
         waiter = self._waiters[b"%d" % number] = _Waiter()
         try:
-            self._send(outgoing.call(number, method, params))
+            self.post(outgoing.call(number, method, params))
             with anyio.fail_after(timeout):
                 if not self._closed:
                     await waiter.woken.wait()
@@ -107,11 +107,12 @@ class Peer:
 
         `params` encodes to an object, or is one already as Raw. Nothing happens on a closed connection.
         """
-        self._send(outgoing.notification(method, params))
+        self.post(outgoing.notification(method, params))
 
     def post(self, message: bytes) -> None:
-        """Queue a notification that is encoded whole; else as `notify`."""
-        self._send(message)
+        """Queue a message that is encoded whole; else as `notify`."""
+        if not self._closed and not self._outbox.put(message):
+            self._drop()
 
     def close(self) -> None:
         """End `run`: what is queued is still sent, for a second at most."""
@@ -163,7 +164,7 @@ class Peer:
         try:
             result = await self._handler(request)
             if request.id is not None:
-                self._send(outgoing.success(request.id, result))
+                self.post(outgoing.success(request.id, result))
             return
         except TurnwrightError as error:
             failure = outgoing.describe(request.method, error)
@@ -171,7 +172,7 @@ class Peer:
             log.exception("%s: %s failed", self._name, request.method)
             failure = outgoing.internal_error(request.method)
         if request.id is not None:
-            self._send(outgoing.failure(request.id, failure))
+            self.post(outgoing.failure(request.id, failure))
         else:
             log.debug("%s: notification %s failed: %s", self._name, request.method, failure.message)
 
@@ -188,11 +189,9 @@ class Peer:
 
     def _refuse(self, refusal: Refusal) -> None:
         log.warning("%s: refused a message: %s", self._name, refusal.error.message)
-        self._send(outgoing.failure(refusal.id, refusal.error))
+        self.post(outgoing.failure(refusal.id, refusal.error))
 
-    def _send(self, message: bytes) -> None:
-        if self._closed or self._outbox.put(message):
-            return
+    def _drop(self) -> None:
         log.warning("%s: dropped, because it does not read what it is sent", self._name)
         self._outbox.abandon()
         self._hang_up()

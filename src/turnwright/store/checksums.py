@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
+import msgspec
+
 from turnwright.protocol.wire import Wire
 
 SUMS_NAME = "events.jsonl.sums"
 
 
-class Sum(NamedTuple):
+class Sum(msgspec.Struct, frozen=True, order=True, gc=False):
     """The CRC-32 of a log's first `size` bytes."""
 
     size: int
@@ -90,7 +92,7 @@ class Checksums:
         with self._using, suppress(OSError):
             if self._fd < 0:
                 self._fd = self._open()
-            os.write(self._fd, b"%x %08x\n" % sum)
+            os.write(self._fd, b"%x %08x\n" % (sum.size, sum.crc))
 
     def forget(self) -> None:
         """The log is about to be another: what was noted of it no longer holds."""

@@ -329,9 +329,9 @@ class JsonlLog:
 
     def _write_all(self, fd: int, data: bytes) -> None:
         """Write all of it; after a short write the next one says why it was short."""
-        rest = memoryview(data)
-        while rest:
-            rest = rest[self._disk.write(fd, rest) :]
+        written = self._disk.write(fd, data)
+        while written < len(data):
+            written += self._disk.write(fd, memoryview(data)[written:])
 
     def _take_back(self) -> None:
         try:

@@ -214,25 +214,24 @@ class Journal:
             self._publication.publish(event)
 
     def _append(self, data: Data, ephemeral: bool | None, agent_id: str | None) -> Event:
-        fleeting = data.ephemeral if ephemeral is None else ephemeral
-        if fleeting or self._is_begun or self._writers:
-            return self._write(data, ephemeral, agent_id)
+        if data.ephemeral if ephemeral is None else ephemeral:
+            return seal(data, parent_id=self.state.last_id, ephemeral=True, agent_id=agent_id)
+        if self._is_begun or self._writers:
+            return self._write(data, agent_id)
         with self.writing(briefly=True):
-            return self._write(data, ephemeral, agent_id)
+            return self._write(data, agent_id)
 
     def _say(self, data: Data) -> None:
         """Log and publish an event of the journal's own."""
-        self._publish(self._write(data, None, None))
+        self._publish(self._write(data, None))
 
-    def _write(self, data: Data, ephemeral: bool | None, agent_id: str | None) -> Event:
-        if not (data.ephemeral if ephemeral is None else ephemeral):
-            meddling = self.log.look()
-            if meddling is not None:
-                self._say(Warned("log_changed", meddling))
-        event = seal(data, parent_id=self.state.last_id, ephemeral=ephemeral, agent_id=agent_id)
-        if not event.ephemeral:
-            self.log.append(event.encoded)
-            self._fold(event)
+    def _write(self, data: Data, agent_id: str | None) -> Event:
+        meddling = self.log.look()
+        if meddling is not None:
+            self._say(Warned("log_changed", meddling))
+        event = seal(data, parent_id=self.state.last_id, ephemeral=False, agent_id=agent_id)
+        self.log.append(event.encoded)
+        self._fold(event)
         return event
 
     def _fold(self, event: Event) -> None:

@@ -1,7 +1,7 @@
 """Sessions that nobody uses let go of what they hold, until a method names them again."""
 
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+import asyncio
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
@@ -16,30 +16,32 @@ FINEST = 0.01
 class Use:
     """Who uses a session: requests in hand, and when the last one, or the last run, ended.
 
+    As a context it is one request, until that is answered.
     `last` is on the clock of the event loop, in seconds.
     """
 
     def __init__(self) -> None:
-        self.last = anyio.current_time()
+        self.last = _now()
         self._requests = 0
 
     def touch(self) -> None:
         """It was used just now."""
-        self.last = anyio.current_time()
+        self.last = _now()
 
-    @contextmanager
-    def request(self) -> Generator[None]:
-        """It is used until a request is answered."""
+    def __enter__(self) -> None:
         self._requests += 1
-        try:
-            yield
-        finally:
-            self._requests -= 1
-            self.touch()
+
+    def __exit__(self, *error: object) -> None:
+        self._requests -= 1
+        self.touch()
 
     @property
     def is_requested(self) -> bool:
         return self._requests > 0
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 class PutToSleep(Protocol):
@@ -62,7 +64,7 @@ def is_in_use(s: "Session") -> bool:
 async def unload_unused(sessions: Mapping[str, "Session"], timeout: float, sleep: PutToSleep) -> None:
     """Put each session to sleep that nobody has used for `timeout` seconds; ends when it is cancelled."""
     while True:
-        now = anyio.current_time()
+        now = _now()
         awake = [session for session in sessions.values() if not session.journal.is_asleep]
         wait = timeout
         for session in awake:

@@ -67,7 +67,7 @@ class Methods:
             async def call(connection: "Connection", given: S) -> object:
                 check(connection, False)
                 session = connection.runtime.find(given.session_id)
-                with session.use.request():
+                with session.use:
                     answer = await handler(session, given)
                     await session.journal.caught_up()
                     return answer
