@@ -47,18 +47,23 @@ class Attachment:
 
 
 class Clients:
-    """Who hears of a session's events and answers its questions; the session goes on without any."""
+    """Who hears of a session's events and answers its questions; the session goes on without any.
+
+    `changes` counts how often one came, left, or asked for something else.
+    """
 
     def __init__(self, session_id: str, journal: Journal) -> None:
         self._session_id = session_id
         self._journal = journal
         self._attached: list[Attachment] = []
+        self.changes = 0
         self._changed = anyio.Event()
         self._is_carried = False
 
     def attach(self, client: Client, options: SessionOptions) -> None:
         """Send events to a client from here on; one that is attached already is only updated."""
         before = self._abilities() if self._attached else None
+        self.changes += 1
         for attachment in self._attached:
             if attachment.client is client:
                 attachment.options = options
@@ -76,6 +81,7 @@ class Clients:
         before = self._abilities()
         for attachment in self._attached:
             if attachment.client is client:
+                self.changes += 1
                 self._attached.remove(attachment)
                 self._journal.subscribers.remove(attachment.publish)
                 self._announce(before)
@@ -110,7 +116,10 @@ class Clients:
 
     def find(self, wanted: Callable[[SessionOptions], bool] = lambda _: True) -> Client | None:
         """The first client whose options fit."""
-        return next((a.client for a in self._attached if wanted(a.options)), None)
+        for attachment in self._attached:
+            if wanted(attachment.options):
+                return attachment.client
+        return None
 
     def any(self, wanted: Callable[[SessionOptions], bool]) -> bool:
         """Whether there is a client whose options fit."""
@@ -133,7 +142,10 @@ class Clients:
         return found
 
     def _carrying(self) -> Inference | None:
-        return next((a.client.inference for a in self._attached if a.client.inference), None)
+        for attachment in self._attached:
+            if attachment.client.inference is not None:
+                return attachment.client.inference
+        return None
 
     def options(self) -> Iterator[SessionOptions]:
         """What each of them asked for, the first one first."""

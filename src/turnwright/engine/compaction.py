@@ -56,13 +56,12 @@ class Compaction:
         self._left = 0
         self.is_under_way = False
 
-    def is_due(self, share: float) -> bool:
+    def is_due(self, share: float, sizes: "Sizes") -> bool:
         """Whether the window is full beyond a share of it, and summarising can help.
 
         It can't when little was said, when the last summary left the conversation about as long as it is, or,
         after a first attempt, when the prompt and the tools alone fill that share.
         """
-        sizes = self._s.context_sizes()
         room = share * sizes.limit
         if sizes.total < room or whole(self._s.journal.history) < FEWEST_MESSAGES:
             return False

@@ -85,6 +85,10 @@ class Hooks:
         self._session_id = session_id
         self._find = find
 
+    def __bool__(self) -> bool:
+        """Whether any client has hooks now."""
+        return self._find() is not None
+
     async def invoke(
         self, hook_type: str, kind: type[Output], cwd: Path, fields: Mapping[str, Any]
     ) -> Output:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EMPTY_REPLIES = 2
+DEFAULT_LIMITS = InfiniteSessions()
 
 
 async def serve(s: "Session") -> None:
@@ -251,12 +252,13 @@ async def turn(s: "Session") -> Reply:
 
 async def watch_window(s: "Session") -> None:
     """Summarise the conversation in the background once the window fills, and wait when it is nearly full."""
-    limits = s.options.infinite_sessions or InfiniteSessions()
+    limits = s.options.infinite_sessions or DEFAULT_LIMITS
     if not limits.enabled:
         return
-    if s.compaction.is_due(limits.buffer_exhaustion_threshold):
+    sizes = s.context_sizes()
+    if s.compaction.is_due(limits.buffer_exhaustion_threshold, sizes):
         await s.compaction.run("threshold")
-    elif s.compaction.is_due(limits.background_compaction_threshold) and not s.compaction.is_under_way:
+    elif s.compaction.is_due(limits.background_compaction_threshold, sizes) and not s.compaction.is_under_way:
         assert s.background is not None
         s.background.start_soon(in_background, s)
 
@@ -279,17 +281,17 @@ async def make_room(s: "Session", error: ProviderError) -> bool:
 
 async def run_tools(s: "Session", reply: Reply) -> None:
     """Run the calls of one reply side by side."""
-    for call in reply.tool_calls:
-        arguments = decode_arguments(call.arguments)
+    calls = [(call, decode_arguments(call.arguments)) for call in reply.tool_calls]
+    for call, arguments in calls:
         shown = call.arguments if arguments is None else arguments
         s.emit(ToolStart(call.id, call.name, shown, s.run.turn_id, s.model))
-    s.run.called_tools = s.run.called_tools or bool(reply.tool_calls)
-    if len(reply.tool_calls) == 1:  # most replies: a task of its own would cost as much as all its events
-        await run_tool(s, reply.tool_calls[0])
+    s.run.called_tools = s.run.called_tools or bool(calls)
+    if len(calls) == 1:  # most replies: a task of its own would cost as much as all its events
+        await run_tool(s, *calls[0])
         return
     async with anyio.create_task_group() as tools:
-        for call in reply.tool_calls:
-            tools.start_soon(run_tool, s, call)
+        for call, arguments in calls:
+            tools.start_soon(run_tool, s, call, arguments)
 
 
 async def keep_going(s: "Session") -> bool:

@@ -94,11 +94,11 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
     history, form = s.journal.history, s.run.form
     s.emit(_usage_info(s))
     s.emit(ModelCallStart(s.run.turn_id, s.model))
-    route = DIRECT
+    route, endpoint = DIRECT, s.endpoint
     try:
         route = await s.route()
         request = ModelRequest(
-            model=s.endpoint.wire_model,
+            model=endpoint.wire_model,
             system=history.system,
             messages=history.messages,
             tools=s.tools.definitions,
@@ -107,14 +107,14 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
             stream=s.streaming,
             route=route,
             reasoning_effort=s.reasoning_effort,
-            vision=s.endpoint.vision,
-            most_pictures=s.endpoint.pictures.most_in_request,
-            documents=s.endpoint.documents,
+            vision=endpoint.vision,
+            most_pictures=endpoint.pictures.most_in_request,
+            documents=endpoint.documents,
             citations=bool(s.options.enable_citations),
             answer_schema=form.schema if form and form.by_endpoint else None,
             answer_only=form is not None and form.repairs > 0,
         )
-        reply = await s.endpoint.provider.respond(request, listener)
+        reply = await endpoint.provider.respond(request, listener)
     except ProviderError as error:
         s.emit(
             ModelCallFailure(
@@ -125,7 +125,7 @@ async def call_model(s: "Session", listener: Listener) -> Reply:
                 failure_kind="api" if error.status else "transport",
                 error_message=error.detail or str(error),
                 provider_call_id=error.provider_call_id,
-                transport=routing.transport(route, s.endpoint.options),
+                transport=routing.transport(route, endpoint.options),
             )
         )
         raise

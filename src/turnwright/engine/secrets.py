@@ -44,6 +44,8 @@ class Secrets:
 
     def mask_result(self, result: ToolResult) -> ToolResult:
         """A tool's result with each known value replaced."""
+        if not self._values:
+            return result
         masked = {
             name: self.mask(text)
             for name in ("text", "detail", "error")

@@ -36,8 +36,6 @@ from turnwright.engine.secrets import Secrets
 from turnwright.engine.tool_calls.offer import Offer
 from turnwright.engine.tool_calls.session_tools import AskUser, CompleteTask, ExitPlanMode
 from turnwright.engine.tool_calls.toolset import Toolset
-from turnwright.protocol.envelope import Event
-from turnwright.protocol.events import Data
 from turnwright.protocol.events.session import (
     Abort,
     ContextChanged,
@@ -78,7 +76,7 @@ class Session:
     """One conversation with everything it needs; the log is its only state that lasts.
 
     In its `folder` are `overflow`, for output too large for the model, and `processes`, for notes of commands
-    that run.
+    that run. `emit` is the journal's.
     """
 
     def __init__(
@@ -99,6 +97,7 @@ class Session:
         self.id = session_id
         self.options = msgspec.structs.replace(options)
         self.journal = journal
+        self.emit = journal.emit
         self.use = Use()
         self.folder = folder
         self.overflow = folder / "output"
@@ -138,10 +137,6 @@ class Session:
         self.offer = Offer(self, (*tools, AskUser(self.asking), ExitPlanMode(self.asking), CompleteTask()))
 
     # What others ask of a session
-
-    def emit(self, data: Data, *, ephemeral: bool | None = None, agent_id: str | None = None) -> Event:
-        """Log and publish one event. Raises StoreError, and then nothing has happened."""
-        return self.journal.emit(data, ephemeral=ephemeral, agent_id=agent_id)
 
     def send(self, prompt: Prompt, *, immediate: bool = False) -> None:
         """Take a message: to steer the run in hand, or to wait for its turn. Raises SessionInUse."""
@@ -286,14 +281,14 @@ class Session:
         )
 
     @property
-    def tool_environment(self) -> dict[str, str]:
+    def tool_environment(self) -> Mapping[str, str]:
         """The environment less what holds a key of the session's own endpoint."""
         own = (self.options.provider, *(self.options.providers or ()))
         keys = {
             key for provider in own if provider for key in (provider.api_key, provider.bearer_token) if key
         }
         if keys.isdisjoint(self._environment.values()):
-            return dict(self._environment)
+            return self._environment
         return {name: value for name, value in self._environment.items() if value not in keys}
 
     async def permit(self, request: PermissionRequest, hook: str | None) -> Verdict:
@@ -315,11 +310,12 @@ class Session:
         """How full the context window is, or would be; costs the same however long the conversation."""
         history = self.journal.history
         size = history.size if conversation is None else conversation
+        per_token = self.journal.state.usage.characters_per_token
         return Sizes(
             self.choice.window,
-            self.tokens(len(history.system)),
-            self.tokens(size),
-            self.tokens(self.offer.size),
+            int(len(history.system) / per_token),
+            int(size / per_token),
+            int(self.offer.size / per_token),
         )
 
     def tokens(self, characters: int) -> int:

@@ -137,6 +137,7 @@ def countable(type: str, encoded: bytes) -> bytes:
 
     JSON allows any character to be escaped; the underscore can't be part of an escape sequence itself.
     """
-    if type != TURN_START and b"turn_start" in encoded:
+    # Asked by `in`, bytes first take what is looked for as a number, and drop an exception each time.
+    if type != TURN_START and encoded.find(b"turn_start") >= 0:
         return encoded.replace(b"turn_start", b"turn\\u005fstart")
     return encoded

@@ -125,7 +125,7 @@ class Answer:
     def _take(self, builder: ReplyBuilder, events: list[ServerSentEvent]) -> bool:
         """Feed the events to `builder`; tell whether the last of the stream was among them."""
         for event in events:
-            if b"[DONE]" in event.data and event.data.decode().strip() == "[DONE]":
+            if event.data.find(b"[DONE]") >= 0 and event.data.decode().strip() == "[DONE]":
                 return True
             if event.event == "error":
                 raise self._told(event.data)

@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from turnwright.protocol.messages import Assistant, Document, Image, Message, ToolCall, ToolOutput, User
+from turnwright.protocol.messages import (
+    Assistant,
+    Document,
+    Image,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolOutput,
+    User,
+)
 from turnwright.protocol.wire import Json, encode
 from turnwright.providers.answer_schema import anthropic_format
 from turnwright.providers.anthropic_thinking import thinking
@@ -135,16 +144,19 @@ def encode_request(request: ModelRequest, conversation: MessagesConversation, mo
         fields["output_config"] = {**fields.get("output_config", {}), "format": wanted}
     if request.stream:
         fields["stream"] = True
-    if request.tools:
-        tools: list[dict[str, Json]] = [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
-            for tool in request.tools
-        ]
-        tools[-1] |= _MARK
-        fields["tools"] = tools
     if request.system.strip():
         fields["system"] = [{**_text(request.system), **_MARK}]
-    return b"".join((encode(fields)[:-1], b',"messages":[', *conversation.marked(), b"]}"))
+    tools = conversation.tools(request, _tools)
+    return b"".join((encode(fields)[:-1], tools, b',"messages":[', *conversation.marked(), b"]}"))
+
+
+def _tools(tools: Iterable[ToolDefinition]) -> Json:
+    shaped: list[dict[str, Json]] = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+        for tool in tools
+    ]
+    shaped[-1] |= _MARK
+    return shaped
 
 
 def _sendable(parts: Iterable[Part]) -> Iterator[Part]:

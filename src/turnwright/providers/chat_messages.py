@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from turnwright.protocol.messages import Assistant, Document, Image, Message, ToolCall, ToolOutput, User
+from turnwright.protocol.messages import (
+    Assistant,
+    Document,
+    Image,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolOutput,
+    User,
+)
 from turnwright.protocol.wire import Json, encode
 from turnwright.providers.answer_schema import openai_format
 from turnwright.providers.base import ModelRequest
@@ -88,14 +97,17 @@ def encode_request(
         fields |= {"stream": True, "stream_options": {"include_usage": True}}
     if request.reasoning_effort:
         fields["reasoning_effort"] = request.reasoning_effort
-    if request.tools:
-        fields["tools"] = [{"type": "function", "function": tool} for tool in request.tools]
-        if request.answer_only:
-            fields["tool_choice"] = "none"
+    if request.tools and request.answer_only:
+        fields["tool_choice"] = "none"
     wanted = openai_format(request.answer_schema)
     if wanted and (format_is_of_answers or request.answer_only or not request.tools):
         fields["response_format"] = {"type": "json_schema", "json_schema": wanted}
-    return b"".join((encode(fields)[:-1], b',"messages":[', conversation.encoded, b"]}"))
+    tools = conversation.tools(request, _tools)
+    return b"".join((encode(fields)[:-1], tools, b',"messages":[', conversation.encoded, b"]}"))
+
+
+def _tools(tools: Iterable[ToolDefinition]) -> Json:
+    return [{"type": "function", "function": tool} for tool in tools]
 
 
 def _text(text: str) -> Json:

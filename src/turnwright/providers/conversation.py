@@ -5,7 +5,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from turnwright.protocol.messages import Assistant, Document, Message
+from turnwright.protocol.messages import Assistant, Document, Message, ToolDefinition
+from turnwright.protocol.wire import Json, encode
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.shown_pictures import Tally, without_first
 
@@ -30,6 +31,18 @@ class Conversation(ABC):
         self._fixed = _fixed(request)
         self._count = 0
         self._last: Message | None = None
+        self._tools: tuple[ToolDefinition, ...] = ()
+        self._encoded_tools = b""
+
+    def tools(self, request: ModelRequest, shaped: Callable[[Sequence[ToolDefinition]], Json]) -> bytes:
+        """The request's tools as a further field of a JSON object, nothing if there are none.
+
+        They are encoded anew when they are others: they can be most of what a turn would encode.
+        """
+        if request.tools is not self._tools:
+            self._tools = request.tools
+            self._encoded_tools = b',"tools":' + encode(shaped(request.tools)) if request.tools else b""
+        return self._encoded_tools
 
     def precedes(self, request: ModelRequest) -> bool:
         """Whether the request's messages begin with what is encoded here, and can be shown so."""

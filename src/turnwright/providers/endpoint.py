@@ -4,6 +4,7 @@ import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Self
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
 
@@ -71,8 +72,7 @@ class Endpoint:
 
     def to(self, path: str) -> str:
         """Return the URL of `path` below the base, with the base's query."""
-        parts = urlsplit(self.url)
-        return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}"))
+        return _below(self.url, path)
 
     def socket(self, path: str) -> str:
         """Return the URL of a websocket at `path` below the base, with the base's query."""
@@ -84,6 +84,12 @@ class Endpoint:
             if len(secret) >= _SHORTEST_SECRET:
                 text = text.replace(secret, "***")
         return text
+
+
+@lru_cache
+def _below(url: str, path: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}"))
 
 
 def _split(url: str) -> SplitResult:

@@ -1,12 +1,16 @@
 """Asks an endpoint that takes GitHub tokens whose token it is."""
 
+from typing import TYPE_CHECKING
+
 from turnwright.errors import ConfigError, InvalidParams, ProviderError
 from turnwright.protocol import wire
 from turnwright.protocol.identity import Identity
 from turnwright.protocol.wire import Wire
 from turnwright.providers.endpoint import Endpoint
-from turnwright.providers.http import HttpClient
 from turnwright.providers.transport import Timeouts
+
+if TYPE_CHECKING:
+    from turnwright.providers.http import HttpClient
 
 PATH = "copilot_internal/user"
 LONGEST_BODY = 64 * 1024
@@ -23,7 +27,7 @@ class GitHubUsers:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._http = HttpClient(Timeouts(connect=PATIENCE, read=PATIENCE))
+        self._http: HttpClient | None = None
         self._known: dict[str, Identity | None] = {}
 
     async def find(self, token: str) -> Identity | None:
@@ -37,11 +41,19 @@ class GitHubUsers:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._http.aclose()
+        if self._http is not None:
+            await self._http.aclose()
+
+    def _opened(self) -> "HttpClient":
+        if self._http is None:
+            from turnwright.providers.http import HttpClient
+
+            self._http = HttpClient(Timeouts(connect=PATIENCE, read=PATIENCE))
+        return self._http
 
     async def _ask(self, token: str) -> Identity | None:
         endpoint = Endpoint.at(self._url, name="github", token=token)
-        async with self._http.request(endpoint, "GET", PATH) as response:
+        async with self._opened().request(endpoint, "GET", PATH) as response:
             body = await response.read(LONGEST_BODY)
             if response.status == 401:
                 said = endpoint.mask(body.decode(errors="replace"))

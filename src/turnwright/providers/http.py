@@ -1,11 +1,10 @@
 """HTTP to a model server: one pool of connections, and the truth about what was sent."""
 
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.parse import urlsplit
 
+import aiohttp
 import anyio
 
 from turnwright.errors import ProviderError
@@ -18,11 +17,7 @@ from turnwright.providers.transport import (
     Timeouts,
     request_headers,
 )
-
-if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession
-
-    from turnwright.providers.upload import Upload
+from turnwright.providers.upload import Upload
 
 CONNECT_BACKOFF = (0.1, 0.3)
 """Seconds before each further attempt to connect."""
@@ -33,11 +28,10 @@ class HttpClient:
 
     def __init__(self, timeouts: Timeouts = PATIENCE) -> None:
         self._timeouts = timeouts
-        self._session: ClientSession | None = None
+        self._session: aiohttp.ClientSession | None = None
         self._proxies: dict[str, str | None] = {}
 
-    @asynccontextmanager
-    async def request(
+    def request(
         self,
         endpoint: Endpoint,
         method: str,
@@ -45,21 +39,13 @@ class HttpClient:
         *,
         body: bytes = b"",
         departure: Departure = AT_ONCE,
-    ) -> AsyncGenerator[Response]:
+    ) -> "_Exchange":
         """Send one request and give its response; see `Transport.request`.
 
         `departure.sent` is called when the first bytes were written to the server's connection. Attempts to
         connect are repeated.
         """
-        from turnwright.providers.upload import Upload
-
-        response = await self._send(endpoint, method, path, Upload(body, departure) if body else None)
-        content = response.content
-        pieces = _Pieces(content.iter_any(), lambda error: self._broken(endpoint, error))
-        try:
-            yield Response(response.status, response.headers, pieces, content.at_eof)
-        finally:
-            response.close()
+        return _Exchange(self, endpoint, method, path, Upload(body, departure) if body else None)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -67,11 +53,10 @@ class HttpClient:
         if session is not None:
             await session.close()
 
-    async def _send(
-        self, endpoint: Endpoint, method: str, path: str, upload: "Upload | None"
-    ) -> "ClientResponse":
-        import aiohttp
-
+    async def send(
+        self, endpoint: Endpoint, method: str, path: str, upload: Upload | None
+    ) -> aiohttp.ClientResponse:
+        """Send one request; the response must be closed. Raises what `request` does."""
         if endpoint.url not in self._proxies:
             self._proxies[endpoint.url] = _proxy_for(endpoint)
         proxy = self._proxies[endpoint.url]
@@ -91,7 +76,7 @@ class HttpClient:
                 if upload and upload.refusal:
                     raise upload.refusal from None
                 if (upload and upload.sent) or isinstance(error, aiohttp.SocketTimeoutError):
-                    raise self._broken(endpoint, error) from error
+                    raise self.broken(endpoint, error) from error
                 if upload and not upload.is_ready and not isinstance(error, aiohttp.ClientConnectorError):
                     await (
                         upload.ready()
@@ -102,10 +87,8 @@ class HttpClient:
                     raise _unreachable(endpoint, _reason(error)) from error
             await anyio.sleep(pause)
 
-    def _opened(self) -> "ClientSession":
+    def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            import aiohttp
-
             # Not trust_env: with it, aiohttp also reads ~/.netrc, and refuses a request that has a key.
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0),
@@ -116,7 +99,8 @@ class HttpClient:
             )
         return self._session
 
-    def _broken(self, endpoint: Endpoint, error: Exception) -> ProviderError:
+    def broken(self, endpoint: Endpoint, error: Exception) -> ProviderError:
+        """What to raise for an answer that broke off."""
         where = f"{endpoint.name} at {endpoint.host}"
         if isinstance(error, TimeoutError):
             text = f"provider {where} sent nothing for {self._timeouts.read:g} seconds"
@@ -126,23 +110,38 @@ class HttpClient:
         return ProviderError(text, kind="connection", retryable=True, detail=detail)
 
 
-class _Pieces:
-    """A response's body as it comes, with aiohttp's errors made ours."""
+class _Exchange:
+    """One request, which is sent when it is entered; its response's body as it comes, until it is left."""
 
-    def __init__(self, pieces: AsyncIterator[bytes], broken: Callable[[Exception], ProviderError]) -> None:
-        self._pieces = pieces
-        self._broken = broken
+    def __init__(
+        self, client: HttpClient, endpoint: Endpoint, method: str, path: str, upload: Upload | None
+    ) -> None:
+        self._client = client
+        self._endpoint = endpoint
+        self._method = method
+        self._path = path
+        self._upload = upload
+        self._response: aiohttp.ClientResponse
+
+    async def __aenter__(self) -> Response:
+        response = await self._client.send(self._endpoint, self._method, self._path, self._upload)
+        self._response = response
+        return Response(response.status, response.headers, self, response.content.at_eof)
+
+    async def __aexit__(self, *error: object) -> None:
+        self._response.close()
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> bytes:
-        import aiohttp
-
         try:
-            return await anext(self._pieces)
+            piece = await self._response.content.readany()
         except (aiohttp.ClientError, OSError) as error:
-            raise self._broken(error) from error
+            raise self._client.broken(self._endpoint, error) from error
+        if not piece:
+            raise StopAsyncIteration
+        return piece
 
 
 def _proxy_for(endpoint: Endpoint) -> str | None:
@@ -165,8 +164,6 @@ def _unreachable(endpoint: Endpoint, reason: str) -> ProviderError:
 
 
 def _reason(error: Exception) -> str:
-    import aiohttp
-
     match error:
         case TimeoutError():
             return "no answer in time"

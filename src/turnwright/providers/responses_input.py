@@ -5,7 +5,16 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from turnwright.protocol.messages import Assistant, Document, Image, Message, ToolCall, ToolOutput, User
+from turnwright.protocol.messages import (
+    Assistant,
+    Document,
+    Image,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolOutput,
+    User,
+)
 from turnwright.protocol.wire import Json, encode
 from turnwright.providers.answer_schema import openai_format
 from turnwright.providers.base import ModelRequest
@@ -84,21 +93,25 @@ def encode_request(request: ModelRequest, conversation: ResponsesConversation, m
         fields["include"] = ["reasoning.encrypted_content"]
     if request.tools:
         fields["parallel_tool_calls"] = True
-        fields["tools"] = [
-            {
-                "type": "function",
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-                "strict": False,
-            }
-            for tool in request.tools
-        ]
     if wanted := openai_format(request.answer_schema):
         fields["text"] = {"format": {"type": "json_schema", **wanted}}
     if request.system:
         fields["instructions"] = request.system
-    return b"".join((encode(fields)[:-1], b',"input":[', conversation.encoded, b"]}"))
+    tools = conversation.tools(request, _tools)
+    return b"".join((encode(fields)[:-1], tools, b',"input":[', conversation.encoded, b"]}"))
+
+
+def _tools(tools: Iterable[ToolDefinition]) -> Json:
+    return [
+        {
+            "type": "function",
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters,
+            "strict": False,
+        }
+        for tool in tools
+    ]
 
 
 def encode_message(request: ModelRequest, conversation: ResponsesConversation, most: int | None) -> bytes:

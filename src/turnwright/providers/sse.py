@@ -83,7 +83,7 @@ class EventParser:
 
 def _plain_events(chunk: bytes) -> list[ServerSentEvent]:
     """Return the events of a chunk that is whole ones of one line of data, as most are; of others none."""
-    if not (chunk.startswith(b"data: ") and chunk.endswith(b"\n\n")) or b"\r" in chunk:
+    if not (chunk.startswith(b"data: ") and chunk.endswith(b"\n\n")) or chunk.find(b"\r") >= 0:
         return []
     data = _utf8(chunk[6:-2]).split(b"\n\ndata: ")
     is_plain = chunk.count(b"\n") == 2 * len(data)

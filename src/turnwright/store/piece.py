@@ -104,7 +104,7 @@ def _names(field: bytes, lines: Sequence[bytes]) -> Sequence[bytes | None]:
 
 
 def _is_plain(text: bytes) -> bool:
-    return text.isascii() and b"\\" not in text
+    return text.isascii() and text.find(b"\\") < 0
 
 
 _ID, _UP_TO_ID = itemgetter(slice(ID_AT, ID_TO)), itemgetter(slice(BEFORE_ID_AT, ID_TO))

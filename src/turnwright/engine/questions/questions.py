@@ -1,9 +1,8 @@
 """The one primitive behind every requested/completed pair: a pending table and two events."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, cast
-
-import anyio
 
 from turnwright.engine.journal.journal import Journal
 from turnwright.protocol.events import Data
@@ -14,7 +13,7 @@ A = TypeVar("A")
 class _Pending(Generic[A]):
     def __init__(self, completed: Callable[[A | None], Data]) -> None:
         self.completed = completed
-        self.answered = anyio.Event()
+        self.answered = asyncio.Event()
         self.answer: A | None = None
 
 

@@ -23,10 +23,15 @@ class Offer:
         self._s = s
         self._builtin = builtin
         self._specs: tuple[ToolSpec, ...] = ()
+        self._asked: object = None
         self._key: object = None
 
     def settle(self) -> bool:
         """Settle the tools for the next model call; True when they changed."""
+        asked = self._asked_for()
+        if asked == self._asked:
+            return False
+        self._asked = asked
         mode = self._s.mode
         specs, chosen, hidden = self._external(), self._filter(), self._hidden()
         key = (mode == "autopilot", tuple(map(id, specs)), chosen, hidden)
@@ -37,6 +42,12 @@ class Offer:
         self.size = len(wire.encode(self.tools.definitions))
         self._specs, self._key = specs, key
         return True
+
+    def _asked_for(self) -> object:
+        """What the tools follow from, and which seldom changes."""
+        o = self._s.options
+        lists = o.available_tools, o.excluded_tools, o.default_agent
+        return self._s.clients.changes, self._s.mode, self._s.agents.current, o.ask_user_disabled, lists
 
     def _external(self) -> tuple[ToolSpec, ...]:
         """The tools of the attached clients; while none is attached, those that were on offer last."""

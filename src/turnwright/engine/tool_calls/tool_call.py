@@ -15,7 +15,7 @@ from turnwright.protocol.events.tools import FileEdited, ToolComplete, ToolFailu
 from turnwright.protocol.messages import ToolCall
 from turnwright.protocol.permissions import CustomTool
 from turnwright.store.history import INTERRUPTED
-from turnwright.tools.base import FileEdit, Tool, ToolResult, failure
+from turnwright.tools.base import FileEdit, ToolResult, failure
 
 if TYPE_CHECKING:
     from turnwright.engine.session import Session
@@ -34,10 +34,13 @@ def decode_arguments(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None  # pyright: ignore[reportUnknownVariableType]
 
 
-async def run_tool(s: "Session", call: ToolCall) -> None:
-    """Carry a call out and log its result, whatever happens; a failure is data for the model."""
+async def run_tool(s: "Session", call: ToolCall, arguments: dict[str, Any] | None) -> None:
+    """Carry a call out and log its result, whatever happens; a failure is data for the model.
+
+    `arguments` are the call's as `decode_arguments` gives them.
+    """
     try:
-        result = await _attempt(s, call)
+        result = await _attempt(s, call, arguments)
     except InvalidParams as error:
         result = failure(f"The arguments of {call.name} are wrong: {error}", code="invalid_arguments")
     except TurnwrightError as error:
@@ -61,16 +64,14 @@ def finish(s: "Session", call_id: str, result: ToolResult) -> None:
         s.emit(event)
 
 
-async def _attempt(s: "Session", call: ToolCall) -> ToolResult:
-    arguments = decode_arguments(call.arguments)
-    tool = s.tools.find(call.name)
+async def _attempt(s: "Session", call: ToolCall, arguments: dict[str, Any] | None) -> ToolResult:
     if arguments is None:
-        return await _after(
-            s,
-            call.name,
-            call.arguments,
-            failure("The arguments of this call are not a JSON object. Send the call again with valid JSON."),
+        wrong = failure(
+            "The arguments of this call are not a JSON object. Send the call again with valid JSON."
         )
+        return await _after(s, call.name, call.arguments, wrong)
+    if not s.hooks:
+        return await _after(s, call.name, arguments, await _carried_out(s, call, arguments, None))
     try:
         decided = await s.hooks.invoke(
             "preToolUse", PreToolUse, s.cwd, {"toolName": call.name, "toolArgs": _shown(arguments)}
@@ -82,11 +83,8 @@ async def _attempt(s: "Session", call: ToolCall) -> ToolResult:
     if decided.permission_decision == "deny":
         reason = decided.permission_decision_reason or "No reason provided"
         return failure(f"Denied by preToolUse hook: {reason}", kind="denied", code="denied")
-    if tool is None:
-        result = failure(f"Tool '{call.name}' does not exist.", code="failure")
-    else:
-        result = await _permitted(s, tool, call.id, arguments, decided.permission_decision)
-    result = await _after(s, call.name, _shown(arguments), result)
+    result = await _carried_out(s, call, arguments, decided.permission_decision)
+    result = await _after(s, call.name, arguments, result)
     result = _with_context(result, decided.additional_context)
     return msgspec.structs.replace(
         result,
@@ -95,9 +93,12 @@ async def _attempt(s: "Session", call: ToolCall) -> ToolResult:
     )
 
 
-async def _permitted(
-    s: "Session", tool: Tool, call_id: str, arguments: dict[str, Any], hook: str | None
+async def _carried_out(
+    s: "Session", call: ToolCall, arguments: dict[str, Any], hook: str | None
 ) -> ToolResult:
+    tool = s.tools.find(call.name)
+    if tool is None:
+        return failure(f"Tool '{call.name}' does not exist.", code="failure")
     name = tool.definition.name
     if s.mode == "plan" and not tool.read_only and not s.may_plan_with(name, arguments):
         return failure(
@@ -105,13 +106,13 @@ async def _permitted(
             "Finish the plan, then call exit_plan_mode.",
             code="denied",
         )
-    invocation = s.invocation(call_id, arguments)
+    invocation = s.invocation(call.id, arguments)
     request = tool.permission(invocation)
     if request is None and hook == "ask":
         request = CustomTool(name, tool.definition.description, arguments)
     verdict = ALLOWED
     if request is not None:
-        request.tool_call_id = call_id
+        request.tool_call_id = call.id
         verdict = await s.permit(request, hook)
     if not verdict.allowed:
         kind = "rejected" if verdict.code == "rejected" else "denied"
@@ -124,13 +125,13 @@ async def _permitted(
     return result
 
 
-async def _after(s: "Session", name: str, shown: str, result: ToolResult) -> ToolResult:
+async def _after(s: "Session", name: str, arguments: dict[str, Any] | str, result: ToolResult) -> ToolResult:
     """Let the post hooks change the result or add to it; a hook that fails changes nothing."""
     if result.kind == "rejected":
         s.run.over = s.run.rejected = True
-    if result.kind in ("rejected", "denied"):
+    if result.kind in ("rejected", "denied") or not s.hooks:
         return result
-    fields = {"toolName": name, "toolArgs": shown}
+    fields = {"toolName": name, "toolArgs": _shown(arguments)}
     if result.ok:
         given = {"resultType": result.kind, "textResultForLlm": result.text}
         changed = await s.hooks.notify("postToolUse", PostToolUse, s.cwd, {**fields, "toolResult": given})
@@ -203,5 +204,5 @@ def _lines(edits: tuple[FileEdit, ...]) -> dict[str, int]:
     }
 
 
-def _shown(arguments: dict[str, Any]) -> str:
-    return wire.encode(arguments).decode()
+def _shown(arguments: dict[str, Any] | str) -> str:
+    return arguments if isinstance(arguments, str) else wire.encode(arguments).decode()
