@@ -56,7 +56,7 @@ def _lines(file: TextIO) -> Iterator[str]:
         yield line.removesuffix("\n").removesuffix("\r")
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path | str) -> BinaryIO:
     """Open a file that has an end, no pipe or device. Raises OSError; its text says when it is special."""
     # Not waiting, as a named pipe would for a writer.
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")

@@ -1,4 +1,8 @@
-"""Instruction files: what a repository, a person or the app tells every agent that works there."""
+"""Instruction files: what a repository, a person or the app tells every agent that works there.
+
+They are looked for whenever a session begins, and mostly there are none. Until one is found, names are texts:
+paths take five times as long.
+"""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -40,18 +44,22 @@ def text(sources: Iterable[InstructionSource]) -> str:
 
 
 def repository_root(cwd: Path) -> Path | None:
-    """The nearest folder above that holds a `.git`."""
-    for folder in (cwd, *cwd.parents):
-        if os.path.exists(f"{folder}/.git"):  # noqa: PTH110  asked for each session; a path takes five times as long
-            return folder
-    return None
+    """The nearest folder that holds a `.git`, of an absolute path's own and those above it."""
+    folder = str(cwd)
+    while not os.path.exists(f"{folder}/.git"):  # noqa: PTH110
+        folder, below = os.path.dirname(folder), folder  # noqa: PTH120
+        if folder == below:
+            return None
+    return Path(folder)
 
 
 def _all(cwd: Path, home: Path, extra: Iterable[str]) -> Iterator[InstructionSource]:
-    yield from _read(home / "copilot-instructions.md", home, "user", "home")
+    yield from _read(f"{home}/copilot-instructions.md", home, "user", "home")
     root = repository_root(cwd) or cwd
-    depth = len(cwd.parts) - len(root.parts)
-    for folder in reversed((cwd, *cwd.parents)[: depth + 1]):
+    folders = [cwd]
+    while folders[-1] != root:
+        folders.append(folders[-1].parent)
+    for folder in reversed(folders):
         yield from _folder(folder, root)
     for named in extra:
         yield from _folder(Path(named), Path(named))
@@ -62,23 +70,24 @@ def _folder(folder: Path, root: Path) -> Iterator[InstructionSource]:
         "repository" if folder == root else "working-directory"
     )
     for name in NAMES:
-        yield from _read(folder / name, root, location, "repo")
-    patterns = folder / PATTERN
-    for path in sorted(patterns.rglob("*.instructions.md")) if patterns.is_dir() else ():
-        yield from _read(path, root, location, "vscode")
+        yield from _read(f"{folder}/{name}", root, location, "repo")
+    if os.path.isdir(f"{folder}/{PATTERN}"):  # noqa: PTH112
+        for path in sorted((folder / PATTERN).rglob("*.instructions.md")):
+            yield from _read(str(path), root, location, "vscode")
 
 
 def _read(
-    path: Path,
+    name: str,
     root: Path,
     location: Literal["user", "repository", "working-directory"],
     kind: Literal["home", "repo", "vscode"],
 ) -> Iterator[InstructionSource]:
     try:
-        with open_regular(path) as file:
+        with open_regular(name) as file:
             content = file.read(LARGEST).decode("utf-8", "replace").strip()
     except OSError:
         return
     if content:
+        path = Path(name)
         shown = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
         yield InstructionSource(str(path.resolve()), path.name, shown, location, kind, content)
