@@ -29,7 +29,7 @@ class Endpoint:
     @classmethod
     def at(cls, url: str, *, name: str, token: str | None = None, headers: Mapping[str, str] = {}) -> Self:
         """Check `url` and `headers`; `token` goes out as a bearer. Raises ConfigError."""
-        parts = _split(url)
+        parts = split_url(url)
         merged: dict[str, str] = {}
         secrets = {value for name, value in parse_qsl(parts.query) if _SECRET_NAME.search(name.lower())}
         if parts.username is not None:
@@ -46,11 +46,7 @@ class Endpoint:
     def with_headers(self, headers: Mapping[str, str]) -> Self:
         """Return the endpoint with `headers` added, those of the same name replaced. Raises ConfigError."""
         added = {name.lower(): value for name, value in headers.items()}
-        for name, value in added.items():
-            if not _HEADER_NAME.fullmatch(name):
-                raise ConfigError(f"{name!r} is no name for a header")
-            if _CONTROL.search(value):
-                raise ConfigError(f"the value of header {name!r} holds a control character")
+        check_headers(added)
         secrets = {value for name, value in added.items() if _SECRET_NAME.search(name)}
         secrets |= {secret.rpartition(" ")[2] for secret in secrets}
         return type(self)(self.name, self.url, {**self.headers, **added}, self.secrets | secrets)
@@ -92,7 +88,17 @@ def _below(url: str, path: str) -> str:
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}"))
 
 
-def _split(url: str) -> SplitResult:
+def check_headers(headers: Mapping[str, str]) -> None:
+    """Raise ConfigError, which names it, for a header that can't be sent."""
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name.lower()):
+            raise ConfigError(f"{name.lower()!r} is no name for a header")
+        if _CONTROL.search(value):
+            raise ConfigError(f"the value of header {name.lower()!r} holds a control character")
+
+
+def split_url(url: str) -> SplitResult:
+    """The parts of a base URL. Raises ConfigError when no requests can be sent there."""
     try:
         parts = urlsplit(url.strip())
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

@@ -1,7 +1,7 @@
 """Limits and prices of well-known models, from a table that is trimmed from LiteLLM's (`scripts/models`)."""
 
 import ipaddress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -74,6 +74,7 @@ class _Table(msgspec.Struct, frozen=True):
     models: dict[str, _Row]
 
 
+@lru_cache(maxsize=256)
 def look_up(model: str, base_url: str | None = None) -> ModelFacts:
     """What the table says of a model: of its host's where that has prices of its own, else of the maker's.
 

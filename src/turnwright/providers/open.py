@@ -1,7 +1,8 @@
 """From a provider's options to the provider."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from turnwright.errors import ConfigError
 from turnwright.protocol.options import ProviderOptions
 from turnwright.providers.base import Provider
-from turnwright.providers.endpoint import Endpoint
+from turnwright.providers.endpoint import check_headers, split_url
 
 if TYPE_CHECKING:
     from turnwright.providers.api import Api
@@ -28,8 +29,8 @@ def check_provider(options: ProviderOptions, where: str = "provider") -> None:
 
 def faults(options: ProviderOptions) -> Iterator[tuple[str, str]]:
     """What can't work in a provider's options: each field by its name on the wire, with what is wrong."""
-    yield from _unusable("baseUrl", options.base_url)
-    yield from _unusable("headers", headers=options.headers or {})
+    yield from _unusable("baseUrl", partial(split_url, options.base_url))
+    yield from _unusable("headers", partial(check_headers, options.headers or {}))
     for field, secret in (("apiKey", options.api_key), ("bearerToken", options.bearer_token)):
         if secret is not None and not secret.strip().isprintable():
             yield field, "holds a control character"
@@ -131,10 +132,8 @@ def _anthropic(options: ProviderOptions) -> Provider:
     )
 
 
-def _unusable(
-    field: str, base_url: str = "http://localhost", headers: Mapping[str, str] = {}
-) -> Iterator[tuple[str, str]]:
+def _unusable(field: str, check: Callable[[], object]) -> Iterator[tuple[str, str]]:
     try:
-        Endpoint.at(base_url, name=field, headers=headers)
+        check()
     except ConfigError as error:
         yield field, str(error)

@@ -196,6 +196,9 @@ class JsonlLog:
 
     def verify(self, start: int = 0) -> Altered | None:
         self._note_sync()
+        if not self.size:  # as it was begun, whatever was noted of another log of that name
+            self._sum = NOTHING
+            return None
         noted = list(self._checksums.noted())
         if start and not noted:  # a big log of another program's
             return None

@@ -40,6 +40,8 @@ def load(log: EventLog, *, decoded_whole: int = DECODED_WHOLE) -> Loaded:
 
     Up to how many bytes each line is decoded makes no difference but in time and memory.
     """
+    if not log.size:
+        return Loaded(State(), History(), None, log.verify())
     fold = _fold_whole if log.size <= decoded_whole else _fold_long
     with _uncollected():
         return _load(log, fold)

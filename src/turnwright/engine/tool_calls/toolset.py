@@ -1,6 +1,6 @@
 """Which tools a model is offered: the machine's, the session's own and the app's, less what is filtered."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -23,19 +23,16 @@ class Filter(msgspec.Struct, frozen=True):
 
     def admits(self, name: str, source: str) -> bool:
         """Whether a tool of that source passes: an exclusion always wins."""
-        if _listed(self.excluded, name, source):
+        entries = {name, f"{source}:{name}", f"{source}:*"}
+        if not entries.isdisjoint(self.excluded):
             return False
         lists = (self.available, self.of_agent)
-        return all(entries is None or _listed(entries, name, source) for entries in lists)
+        return not any(listed is not None and entries.isdisjoint(listed) for listed in lists)
 
     def names(self, name: str, source: str) -> bool:
         """Whether the app asked for the tool by its own name."""
         wanted = {name, f"{source}:{name}"}
         return self.available is not None and not wanted.isdisjoint(self.available)
-
-
-def _listed(entries: Iterable[str], name: str, source: str) -> bool:
-    return any(entry in (name, f"{source}:{name}", f"{source}:*") for entry in entries)
 
 
 class Toolset:
