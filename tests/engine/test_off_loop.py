@@ -56,3 +56,10 @@ async def test_work_is_begun_while_the_event_loop_is_busy() -> None:
     threads.begin(begun.set, lambda failure: None)
     assert begun.wait(timeout=5)
     threads.close()
+
+
+async def test_work_that_comes_after_the_close_is_done_all_the_same() -> None:
+    threads = Threads(most=1)
+    for _ in range(20):
+        assert await done(threads, lambda: None) is None
+        threads.close()

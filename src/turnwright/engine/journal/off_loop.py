@@ -8,6 +8,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 
 from turnwright.errors import StoreError
@@ -81,17 +82,20 @@ class Threads:
             is_short = self._busy > self._count < self._most
             self._count += is_short
         if is_short:
-            threading.Thread(target=self._serve, name=THREAD_NAME, daemon=True).start()
+            serve = partial(self._serve, self._queue)
+            threading.Thread(target=serve, name=THREAD_NAME, daemon=True).start()
         self._queue.put(task)
 
     def close(self) -> None:
         """Let the threads end; what is asked from here on gets new ones."""
-        for _ in range(self._count):
-            self._queue.put(None)
+        with self._changing:
+            for _ in range(self._count):
+                self._queue.put(None)
+            self._queue, self._count = SimpleQueue(), 0
 
-    def _serve(self) -> None:
+    def _serve(self, queue: SimpleQueue[_Task | None]) -> None:
         try:
-            while task := self._queue.get():
+            while task := queue.get():
                 try:
                     task.carry_out()
                 finally:
@@ -100,4 +104,5 @@ class Threads:
                     task.tell()  # last: whoever hears of it may have more work, for which this thread is free
         finally:
             with self._changing:
-                self._count -= 1
+                if queue is self._queue:
+                    self._count -= 1
