@@ -273,3 +273,13 @@ async def test_a_session_that_is_put_to_sleep_says_its_last_event_once_the_disk_
     assert seen == []
     journal.sleep()
     assert seen == [(said, 1)]
+
+
+async def test_a_session_that_is_put_to_sleep_while_the_disk_syncs_syncs_itself_before_it_says_more() -> None:
+    disk, told = HeldDisk(), list[str]()
+    publication = Publication(lambda: told.append("synced"), disk.begin)
+    publication.subscribers.append(lambda event: told.append(event.type))
+    publication.publish_synced(seal(Idle(), parent_id=None), at_once=True)
+    publication.flush()
+    await disk.end()
+    assert told == ["synced", "session.idle", "synced"]

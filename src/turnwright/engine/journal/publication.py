@@ -77,10 +77,12 @@ class Publication:
             self.refusals += 1
 
     def flush(self) -> None:
-        """Publish what waits, and block meanwhile: for a session in which nothing happens."""
-        self._under_way = None
-        if self._is_due:
-            self._is_due = False
+        """Publish what waits, and block meanwhile: for a session in which nothing happens.
+
+        A sync under way is made again, here: nobody can wait for its end.
+        """
+        if self._is_due or self._under_way is not None:
+            self._is_due, self._under_way = False, None
             self._refused(outcome(self._sync))
         self._go_on()
 
