@@ -101,8 +101,8 @@ async def test_while_a_run_is_in_hand_another_process_is_refused_and_writes_noth
             async with process(tmp_path, []) as (third, _):
                 with pytest.raises(SessionInUse):
                     await third.resume("s", options(tmp_path), Recorder())
-            with pytest.raises(SessionInUse):
-                await third.delete("s")
+                with pytest.raises(SessionInUse):
+                    await third.delete("s")
             assert (root(tmp_path) / "s" / "events.jsonl").read_bytes() == before
             session.abort()
             await client.until("session.idle")
