@@ -240,8 +240,8 @@ def test_a_session_without_a_folder_gets_no_file(tmp_path: Path, caplog: pytest.
 
 
 async def told_when(file: Path, name: str, value: object) -> dict[str, object]:
-    """What the file tells once it has that value, which takes a second at most, and here five."""
-    with anyio.fail_after(5):
+    """What the file tells once it has that value, which takes two seconds at most, and here ten."""
+    with anyio.fail_after(10):
         while True:
             if file.exists():
                 told: dict[str, object] = yaml.safe_load(file.read_text(encoding="utf-8"))
@@ -254,15 +254,12 @@ async def test_the_file_follows_a_sessions_name_and_place(tmp_path: Path, checko
     async with serving(tmp_path, [text("fine")]) as server:
         client = server.connect()
         file = server.log_of("it").with_name(NAME)
-
-        async def until(name: str, value: object) -> dict[str, object]:
-            return await told_when(file, name, value)
-
         await client.call(
             "session.create", sessionId="it", workingDirectory=str(checkout), clientName="probe"
         )
-        created = await until("id", "it")
-        assert created == {
+        await client.call("session.send", sessionId="it", prompt="Look: here")
+        titled = await told_when(file, "name", "Look: here")
+        assert titled == {
             "id": "it",
             "cwd": str(checkout),
             "git_root": str(checkout),
@@ -270,30 +267,41 @@ async def test_the_file_follows_a_sessions_name_and_place(tmp_path: Path, checko
             "host_type": "github",
             "branch": "feat/new",
             "client_name": "probe",
+            "name": "Look: here",
             "user_named": False,
             "summary_count": 0,
             "fork_count": 0,
-            "created_at": created["created_at"],
-            "updated_at": created["updated_at"],
+            "created_at": titled["created_at"],
+            "updated_at": titled["updated_at"],
         }
-        await client.call("session.send", sessionId="it", prompt="Look: here")
-        assert (await until("name", "Look: here"))["user_named"] is False
+        await client.until("session.idle")
         await client.call("session.name.set", sessionId="it", name="Mine")
-        assert (await until("name", "Mine"))["user_named"] is True
         await client.call("session.options.update", sessionId="it", workingDirectory=str(tmp_path))
-        assert "repository" not in await until("cwd", str(tmp_path))
+        moved = await told_when(file, "name", "Mine")
+        assert (moved["user_named"], moved["cwd"], "repository" in moved) == (True, str(tmp_path), False)
         await client.call("session.destroy", sessionId="it")
-        assert wire.encode(yaml.safe_load(file.read_text())["updated_at"]) == wire.encode(
+        ended = yaml.safe_load(file.read_text(encoding="utf-8"))
+        assert wire.encode(ended["updated_at"]) == wire.encode(
             datetime.fromisoformat(server.logged("it")[-1].timestamp)
         )
+
+
+async def test_a_session_that_is_only_created_has_the_file_too(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server:
+        await server.connect().call("session.create", sessionId="it", workingDirectory=str(tmp_path))
+        told = await told_when(server.log_of("it").with_name(NAME), "cwd", str(tmp_path))
+        assert (told["id"], "name" in told) == ("it", False)
 
 
 async def test_a_resumed_session_says_where_it_works_now(tmp_path: Path, checkout: Path) -> None:
     async with serving(tmp_path) as server:
         client = server.connect()
+        file = server.log_of("it").with_name(NAME)
         await client.call("session.create", sessionId="it", workingDirectory=str(checkout))
         await client.call("session.destroy", sessionId="it")
+        assert yaml.safe_load(file.read_text(encoding="utf-8"))["branch"] == "feat/new"
         git(checkout, "checkout", "-q", "-b", "later")
+        file.unlink()  # as after a crash that came too early for it
         await client.call("session.resume", sessionId="it")
         branches = [
             wire.loads(event.encoded)["data"]["context"]["branch"]
@@ -301,4 +309,4 @@ async def test_a_resumed_session_says_where_it_works_now(tmp_path: Path, checkou
             if event.type in ("session.start", "session.resume")
         ]
         assert branches == ["feat/new", "later"]
-        await told_when(server.log_of("it").with_name(NAME), "branch", "later")
+        await told_when(file, "branch", "later")

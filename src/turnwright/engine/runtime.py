@@ -75,6 +75,7 @@ class Runtime:
         self.lifecycle: list[Listener] = []
         self.endpoints = endpoints
         self.tools = tuple(tools)
+        self._approvals = home / "turnwright" / "approvals.json"
         self._environment = dict(os.environ if environment is None else environment)
         self.secrets = secrets or Secrets()
         self._identities = identities
@@ -339,7 +340,7 @@ class Runtime:
             endpoints=self.endpoints,
             tools=self.tools,
             folder=self.store.folder(session_id),
-            approvals=Approvals(self.home / "turnwright" / "approvals.json"),
+            approvals=Approvals(self._approvals),
             environment=self._environment,
             secrets=self.secrets,
             home=self.home,

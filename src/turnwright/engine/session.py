@@ -75,8 +75,7 @@ class Sizes(msgspec.Struct, frozen=True):
 class Session:
     """One conversation with everything it needs; the log is its only state that lasts.
 
-    In its `folder` are `overflow`, for output too large for the model, and `processes`, for notes of commands
-    that run. `emit` is the journal's.
+    `folder` is for its own files; `emit` is the journal's.
     """
 
     def __init__(
@@ -100,8 +99,6 @@ class Session:
         self.emit = journal.emit
         self.use = Use()
         self.folder = folder
-        self.overflow = folder / "output"
-        self.processes = folder / "processes"
         self.origin = origin
         self._home = home
         self.is_fresh = True
@@ -231,6 +228,16 @@ class Session:
     @property
     def streaming(self) -> bool:
         return bool(self.options.streaming)
+
+    @property
+    def overflow(self) -> Path:
+        """The folder for output that is too large for the model."""
+        return self.folder / "output"
+
+    @property
+    def processes(self) -> Path:
+        """The folder for notes of commands that run."""
+        return self.folder / "processes"
 
     @property
     def cwd(self) -> Path:

@@ -1,7 +1,7 @@
 """Where a session is listed: what other clients, other programs and the store's index are told of it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from turnwright.engine.lifecycle import summary
 from turnwright.engine.lifecycle.workspace import WorkspaceFile
@@ -11,42 +11,59 @@ from turnwright.store.base import EventStore, Note
 
 MOMENT = 0.05
 """Seconds for which news may wait for more."""
-BEHIND = 1.0
+BEHIND = 2.0
 """Seconds by which what lists are made from may be behind: a start and the title after it are one change."""
 
 
-class Catalogue:
-    """What lists are made from, `workspace.yaml` beside each log and the store's index.
+class Moment:
+    """Gathers sessions for so many seconds from the first one on, and then deals with all of them at once."""
 
-    It is kept for all sessions at once that had news in the last second. What a crash leaves out of it, the
-    logs have: the index is checked against them, and a session that is resumed is put in again.
+    def __init__(self, seconds: float, deal: Callable[[Iterable["Listing"]], None]) -> None:
+        self._seconds = seconds
+        self._deal = deal
+        self._gathered: dict[Listing, None] = {}
+        self._is_timed = False
+
+    def add(self, listing: "Listing") -> None:
+        """Deal with a session too, once."""
+        self._gathered[listing] = None
+        if not self._is_timed:
+            self._is_timed = True
+            asyncio.get_running_loop().call_later(self._seconds, self._end)
+
+    def drop(self, listing: "Listing") -> None:
+        """Don't deal with a session."""
+        self._gathered.pop(listing, None)
+
+    def _end(self) -> None:
+        self._is_timed = False
+        gathered, self._gathered = self._gathered, {}
+        self._deal(gathered)
+
+
+class Catalogue:
+    """Sessions with news. Lists are made from `workspace.yaml` beside each log, and from the store's index.
+
+    What a crash leaves out of these, the logs have: the index is checked against them, and a session that is
+    resumed is put in again.
     """
 
     def __init__(self, store: EventStore) -> None:
         self._store = store
-        self._due: dict[Listing, None] = {}
-        self._is_timed = False
-
-    def expect(self, listing: "Listing") -> None:
-        """Put a session in, in its new state, in a second at the latest."""
-        self._due[listing] = None
-        if not self._is_timed:
-            self._is_timed = True
-            asyncio.get_running_loop().call_later(BEHIND, self._put_in)
-
-    def drop(self, listing: "Listing") -> None:
-        """Leave a session as it is in there."""
-        self._due.pop(listing, None)
+        self.untold = Moment(MOMENT, self._tell)
+        self.changed = Moment(BEHIND, self._put_in)
 
     def note(self, *notes: Note) -> None:
-        """Put sessions into the store's index, now."""
+        """Put sessions into the store's index."""
         if notes:
             self._store.note(notes)
 
-    def _put_in(self) -> None:
-        self._is_timed = False
-        due, self._due = self._due, {}
-        self.note(*(note for listing in due if (note := listing.put_in())))
+    def _tell(self, listings: Iterable["Listing"]) -> None:
+        for listing in listings:
+            listing.tell()
+
+    def _put_in(self, listings: Iterable["Listing"]) -> None:
+        self.note(*(note for listing in listings if (note := listing.put_in())))
 
 
 class Listing:
@@ -65,11 +82,11 @@ class Listing:
         """Take one event of the session; clients are told when the moment is over."""
         if event.type == "session.idle":
             self._session.use.touch()
-            self._catalogue.expect(self)
+            self._catalogue.changed.add(self)
         elif not self._is_due and not event.ephemeral:
             self._is_due = True
-            self._catalogue.expect(self)
-            asyncio.get_running_loop().call_later(MOMENT, self.tell)
+            self._catalogue.untold.add(self)
+            self._catalogue.changed.add(self)
 
     def tell(self) -> None:
         """Tell what is due, now."""
@@ -87,7 +104,7 @@ class Listing:
     def drop(self) -> None:
         """Tell nothing of what is due, and leave what lists are made from as it is."""
         self._is_due = False
-        self._catalogue.drop(self)
+        self._catalogue.changed.drop(self)
 
     def put_in(self) -> Note | None:
         """Bring the session's own file up to date; what the index is told, once the session is at rest."""

@@ -27,7 +27,7 @@ class WorkspaceFile:
     """The file of one session. It is derived from the log: when it can't be written, the session goes on."""
 
     def __init__(self, folder: Path, session_id: str) -> None:
-        self._path = folder / NAME
+        self._folder = folder
         self._session_id = session_id
         self._told: object = None
 
@@ -40,14 +40,14 @@ class WorkspaceFile:
 
     def write(self, state: State) -> None:
         """Write the file, all of it or nothing. A session that has no folder gets no file."""
-        draft = self._path.with_name(f"{NAME}.{os.getpid()}.new")
+        path, draft = self._folder / NAME, self._folder / f"{NAME}.{os.getpid()}.new"
         try:
             draft.write_bytes(as_yaml(describe(self._session_id, state)).encode())
-            draft.replace(self._path)
+            draft.replace(path)
         except FileNotFoundError:
             return
         except OSError as error:
-            log.warning("can't write %s: %s", self._path, error.strerror)
+            log.warning("can't write %s: %s", path, error.strerror)
             draft.unlink(missing_ok=True)
 
 
