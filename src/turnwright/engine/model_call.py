@@ -138,8 +138,10 @@ def _log_reply(s: "Session", reply: Reply, listener: Listener) -> None:
     listener.finish(reply)
     usage = _usage(s, reply, listener)
     s.emit(usage)
-    priced = {} if usage.cost is None else {"costUsd": usage.cost}
-    record = {**wire.builtins(usage), **priced, "inputCharacters": listener.input_characters}
+    record = wire.builtins(usage)
+    if usage.cost is not None:
+        record["costUsd"] = usage.cost
+    record["inputCharacters"] = listener.input_characters
     s.emit(UsageRecord(record))
     s.emit(
         AssistantMessage(

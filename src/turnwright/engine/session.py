@@ -1,6 +1,6 @@
 """A session: its journal, its inbox, its clients, and the collaborators that the loop works with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -216,9 +216,9 @@ class Session:
         agent = {"User-Agent": f"{USER_AGENT} {name}"} if name else {}
         return {**agent, **self.run.headers}
 
-    async def route(self, *, agent: str | None = None, interaction: str = routing.CONVERSATION) -> Route:
+    def route(self, *, agent: str | None = None, interaction: str = routing.CONVERSATION) -> Awaitable[Route]:
         """The way of the next model call. Raises ProviderError, and then nothing was sent."""
-        return await routing.route(self, self.endpoint.options, agent=agent, interaction=interaction)
+        return routing.route(self, self.endpoint.options, agent=agent, interaction=interaction)
 
     @property
     def tools(self) -> Toolset:

@@ -12,6 +12,8 @@ def size_of(message: Message) -> int:
     size = len(message.content)
     if isinstance(message, Assistant):
         return size + sum(len(call.name) + len(call.arguments) for call in message.tool_calls)
+    if not message.images and (isinstance(message, ToolOutput) or not message.documents):
+        return size
     tokens = sum(picture_tokens(image.data) for image in message.images)
     if not isinstance(message, ToolOutput):
         tokens += sum(document_tokens(document.data) for document in message.documents)

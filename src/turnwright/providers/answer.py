@@ -1,5 +1,6 @@
 """Reading a response into a reply, as a stream or whole, whichever the server sent."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import anyio
@@ -55,8 +56,14 @@ class Answer:
     def __init__(self, endpoint: Endpoint, response: Response, timeouts: Timeouts) -> None:
         self._endpoint = endpoint
         self._response = response
-        self._timeouts = timeouts
-        self._pieces = response.pieces = Paced(response.pieces, timeouts.progress, self._stalled)
+        status, headers, seconds = response.status, response.headers, timeouts.progress
+
+        # It must not know the answer or the response, which know it: a circle keeps a request in memory.
+        def stalled() -> ProviderError:
+            what = f"sent nothing of a reply for {seconds:g} seconds"
+            return _failure(endpoint, status, headers, what, broken=True)
+
+        self._pieces = response.pieces = Paced(response.pieces, seconds, stalled)
 
     async def require_success(self) -> None:
         """Raise the ProviderError that the server's refusal means, if it is one."""
@@ -170,19 +177,28 @@ class Answer:
             provider_call_id=call_id(self._response.headers),
         )
 
-    def _stalled(self) -> ProviderError:
-        return self._failure(f"sent nothing of a reply for {self._timeouts.progress:g} seconds", broken=True)
-
     def _failure(self, what: str, *, broken: bool = False, detail: str | None = None) -> ProviderError:
-        endpoint = self._endpoint
-        return ProviderError(
-            endpoint.mask(f"provider {endpoint.name} at {endpoint.host} {what}"),
-            kind="connection" if broken else "query",
-            status=self._response.status,
-            retryable=broken,
-            provider_call_id=call_id(self._response.headers),
-            detail=endpoint.mask(detail)[:4000] if detail else None,
-        )
+        response = self._response
+        return _failure(self._endpoint, response.status, response.headers, what, broken=broken, detail=detail)
+
+
+def _failure(
+    endpoint: Endpoint,
+    status: int,
+    headers: Mapping[str, str],
+    what: str,
+    *,
+    broken: bool,
+    detail: str | None = None,
+) -> ProviderError:
+    return ProviderError(
+        endpoint.mask(f"provider {endpoint.name} at {endpoint.host} {what}"),
+        kind="connection" if broken else "query",
+        status=status,
+        retryable=broken,
+        provider_call_id=call_id(headers),
+        detail=endpoint.mask(detail)[:4000] if detail else None,
+    )
 
 
 def _failure_in(answer: Json) -> dict[str, Json]:

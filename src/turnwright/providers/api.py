@@ -1,6 +1,6 @@
 """A provider over HTTP: one request for each model call, in the form of the API that the server speaks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Generic
@@ -41,6 +41,7 @@ class ApiProvider(Generic[C]):
         self._endpoint = endpoint
         self._api = api
         self._timeouts = timeouts
+        self._with_headers: tuple[Mapping[str, str], Endpoint] = {}, endpoint
         self._http = HttpClient(timeouts)
         self._conversations = Conversations(api.begin)
 
@@ -79,9 +80,11 @@ class ApiProvider(Generic[C]):
         return (carrier or self._http).request(endpoint, "POST", path, body=body, departure=departure)
 
     def _endpoint_for(self, route: Route) -> Endpoint:
-        if not route.headers:
-            return self._endpoint
-        try:
-            return self._endpoint.with_headers(route.headers)
-        except ConfigError as error:
-            raise ProviderError(str(error), sent=False) from error
+        headers, endpoint = self._with_headers  # of the last request: most come with the same
+        if headers != route.headers:
+            try:
+                endpoint = self._endpoint.with_headers(route.headers)
+            except ConfigError as error:
+                raise ProviderError(str(error), sent=False) from error
+            self._with_headers = route.headers, endpoint
+        return endpoint

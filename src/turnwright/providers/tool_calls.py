@@ -13,11 +13,12 @@ CUT_SHORT: tuple[FinishReason, ...] = ("length", "content_filter")
 """Finish reasons after which a call may be there by half."""
 
 _LEGAL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def legal_name(name: str) -> str:
     """Return a name that servers accept; models make up others, and the history must still be taken."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unnamed"
+    return _ILLEGAL.sub("_", name)[:64] or "unnamed"
 
 
 def legal_id(call_id: str) -> str:

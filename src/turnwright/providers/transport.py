@@ -13,6 +13,8 @@ from turnwright.providers.endpoint import Endpoint
 READ_TIMEOUT = 300.0
 """Seconds of silence after which an answer is given up."""
 
+USER_AGENT = f"turnwright/{__version__}"
+
 LARGEST_ANSWER = 64 * 1024 * 1024
 
 
@@ -152,4 +154,4 @@ DIRECT = Route()
 
 def request_headers(endpoint: Endpoint) -> dict[str, str]:
     """The headers of a request to `endpoint`, but for those that tell of its body."""
-    return {"accept-encoding": "identity", "user-agent": f"turnwright/{__version__}", **endpoint.headers}
+    return {"accept-encoding": "identity", "user-agent": USER_AGENT, **endpoint.headers}

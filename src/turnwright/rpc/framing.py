@@ -59,6 +59,8 @@ class Decoder:
 
     def _next_length(self) -> int | None:
         """Take a whole header from the buffer and return the length in it; None when there is none yet."""
+        if not self._buffer:
+            return None
         plain = _PLAIN_HEADER.match(self._buffer)  # what everyone sends, in a third of the time
         if plain is not None:
             length, end = int(plain[1]), plain.end()

@@ -36,7 +36,8 @@ class Outbox:
             return False
         self._size = size
         self._queue.append(message)
-        self._wake()
+        if self._woken is not None:
+            self._wake()
         return True
 
     async def run(self) -> None:
@@ -45,7 +46,9 @@ class Outbox:
             try:
                 while self._queue or not self._finishing:
                     if self._queue:
-                        await self._send_batch()
+                        batch, self._queue = self._queue, []
+                        await self._transport.send(batch)
+                        self._size -= sum(map(len, batch))
                     else:
                         self._woken = asyncio.get_running_loop().create_future()
                         await self._woken
@@ -67,8 +70,3 @@ class Outbox:
         woken, self._woken = self._woken, None
         if woken is not None and not woken.done():
             woken.set_result(None)
-
-    async def _send_batch(self) -> None:
-        batch, self._queue = self._queue, []
-        await self._transport.send(batch)
-        self._size -= sum(map(len, batch))

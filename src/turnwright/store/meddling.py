@@ -13,6 +13,7 @@ class Place:
     def __init__(self, path: Path, fd: int) -> None:
         self._path = path
         self._fd = fd
+        self._ours: os.stat_result | None = None
         self._is_left = False
 
     def look(self, size: int) -> Meddling | None:
@@ -31,7 +32,8 @@ class Place:
     def check(self) -> None:
         """See whether the name still stands for the file, if that can be seen. Any thread may ask for it."""
         try:
-            self._is_left = not os.path.samestat(os.fstat(self._fd), self._path.stat())
+            self._ours = self._ours or os.fstat(self._fd)
+            self._is_left = not os.path.samestat(self._ours, self._path.stat())
         except (FileNotFoundError, NotADirectoryError):
             self._is_left = True
         except OSError:

@@ -1,7 +1,7 @@
 """Persist, then publish: the one way in which anything happens in a session."""
 
 import logging
-from collections.abc import Generator
+from collections.abc import Awaitable, Generator
 from contextlib import contextmanager
 
 import anyio
@@ -172,19 +172,19 @@ class Journal:
         """How often the disk has refused to keep what was logged."""
         return self._publication.refusals
 
-    async def settled(self, since: int) -> None:
+    def settled(self, since: int) -> Awaitable[None]:
         """Return when everything that was emitted is published, and on the disk as far as it must be.
 
         Raises StoreError when the disk has refused something since there were `since` refusals.
         """
-        await self._publication.settled(since)
+        return self._publication.settled(since)
 
-    async def published(self) -> None:
+    def published(self) -> Awaitable[None]:
         """Return when everything that was emitted is published.
 
         What a client is asked waits for this, so that it stays behind the events that led to it.
         """
-        await self._publication.published()
+        return self._publication.published()
 
     async def caught_up(self) -> None:
         """Be `published`, with the durability "event"; answers to a client's requests wait for this.

@@ -15,8 +15,6 @@ from turnwright.tools.base import ToolResult
 
 async def with_fit_pictures(result: ToolResult, limits: PictureLimits) -> ToolResult:
     """The result with pictures that can be sent; what a tool of the app gives may be anything."""
-    if not result.images:
-        return result
     return await anyio.to_thread.run_sync(_fitted, result, limits)
 
 

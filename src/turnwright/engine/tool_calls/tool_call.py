@@ -53,8 +53,9 @@ async def run_tool(s: "Session", call: ToolCall, arguments: dict[str, Any] | Non
 
 async def give(s: "Session", call_id: str, result: ToolResult) -> None:
     """Log what a call gave, in a form that can be sent to the model and kept."""
-    fit = await with_fit_pictures(result, s.choice.pictures)
-    finish(s, call_id, s.secrets.mask_result(fit))
+    if result.images:
+        result = await with_fit_pictures(result, s.choice.pictures)
+    finish(s, call_id, s.secrets.mask_result(result))
 
 
 def finish(s: "Session", call_id: str, result: ToolResult) -> None:
