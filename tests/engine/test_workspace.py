@@ -240,7 +240,7 @@ def test_a_session_without_a_folder_gets_no_file(tmp_path: Path, caplog: pytest.
 
 
 async def told_when(file: Path, name: str, value: object) -> dict[str, object]:
-    """What the file tells once it has that value, which takes two seconds at most, and here ten."""
+    """What the file tells once it has that value, which takes one second at most, and here ten."""
     with anyio.fail_after(10):
         while True:
             if file.exists():

@@ -11,7 +11,7 @@ from turnwright.store.base import EventStore, Note
 
 MOMENT = 0.05
 """Seconds for which news may wait for more."""
-BEHIND = 2.0
+BEHIND = 1.0
 """Seconds by which what lists are made from may be behind: a start and the title after it are one change."""
 
 
