@@ -236,7 +236,8 @@ async def turn(s: "Session") -> Reply:
     await prepare(s)
     await session_limits.stay_within(s)
     await watch_window(s)
-    await anyio.lowlevel.checkpoint_if_cancelled()  # an abort that came before lands here: no turn, no call
+    if s.run_scope is not None and s.run_scope.cancel_called:
+        await anyio.lowlevel.checkpoint()  # an abort that came before lands here: no turn, no call
     s.run.next_turn()
     s.emit(TurnStart(s.run.turn_id, s.run.interaction_id))
     listener = Listener(s)

@@ -148,7 +148,7 @@ def _log_reply(s: "Session", reply: Reply, listener: Listener) -> None:
             listener.message_id,
             reply.content,
             [ToolRequest(call.id, call.name, "function", _arguments(call)) for call in reply.tool_calls],
-            model=s.model,
+            model=usage.model,
             interaction_id=s.run.interaction_id,
             turn_id=s.run.turn_id,
             output_tokens=reply.usage.output_tokens,

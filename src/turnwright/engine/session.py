@@ -129,7 +129,7 @@ class Session:
         if options.reasoning_effort is None and self.choice.wanted == model:
             self.options.reasoning_effort = effort
         self.agents = Agents(self, home)
-        self._cwd = working_directory(options.working_directory, journal.state)
+        self.cwd = working_directory(options.working_directory, journal.state)
         self.asking = Asking(self)
         self.offer = Offer(self, (*tools, AskUser(self.asking), ExitPlanMode(self.asking), CompleteTask()))
 
@@ -165,7 +165,7 @@ class Session:
         """Take over what a client that resumes sets; what it leaves out stays as it was. Raises InvalidParams
         naming the field, and then nothing has changed.
         """
-        cwd = existing_folder(options.working_directory) if options.working_directory else self._cwd
+        cwd = existing_folder(options.working_directory) if options.working_directory else self.cwd
         for name in options.__struct_fields__:
             value = getattr(options, name)
             if name not in OF_A_CLIENT and value is not None and value != getattr(DEFAULTS, name):
@@ -173,7 +173,7 @@ class Session:
         self.secrets.add_keys_of(options.provider, *(options.providers or ()))
         if options.model:
             self.choice.wanted = options.model
-        self._cwd = cwd
+        self.cwd = cwd
         self.permissions.rules = _rules(self.options)
 
     def update(self, changes: OptionChanges) -> None:
@@ -186,8 +186,8 @@ class Session:
             if value is not None:
                 setattr(self.options, name, value)
         if moved is not None:
-            self._cwd = moved
-            self.emit(ContextChanged(**msgspec.structs.asdict(context_of(self._cwd))))
+            self.cwd = moved
+            self.emit(ContextChanged(**msgspec.structs.asdict(context_of(self.cwd))))
 
     @property
     def is_abandoned(self) -> bool:
@@ -240,14 +240,10 @@ class Session:
         return self.folder / "processes"
 
     @property
-    def cwd(self) -> Path:
-        return self._cwd
-
-    @property
     def place(self) -> str:
         """The key under which decisions for this location are kept: the git root, or the folder."""
         context = self.journal.state.context
-        return (context and context.git_root) or str(self._cwd)
+        return (context and context.git_root) or str(self.cwd)
 
     @property
     def endpoint(self) -> Endpoint:
@@ -271,14 +267,14 @@ class Session:
 
         They are few and short: a thread for each session that begins would cost more than the reading.
         """
-        return find_instructions(self._cwd, self._home, self.options.instruction_directories or ())
+        return find_instructions(self.cwd, self._home, self.options.instruction_directories or ())
 
     def invocation(self, call_id: str, arguments: dict[str, Any]) -> Call:
         """A call with its surroundings, as tools get it."""
         return Call(
             call_id,
             arguments,
-            self._cwd,
+            self.cwd,
             self.overflow,
             lambda partial: self.emit(ToolPartial(call_id, self.secrets.mask(partial))) and None,
             self.tool_environment,
@@ -302,7 +298,7 @@ class Session:
         """Whether a call may be made."""
         return await self.permissions.check(
             request,
-            cwd=self._cwd,
+            cwd=self.cwd,
             place=self.place,
             askable=self.clients.any(lambda o: o.request_permission),
             hook=hook,

@@ -56,6 +56,7 @@ class JsonlLog:
         self._file = Descriptor(
             disk.open(path, os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if new else 0))
         )
+        self._fd = self._file.fd
         self._is_open = True
         status = os.fstat(self._fd)
         if not stat.S_ISREG(status.st_mode):
@@ -302,11 +303,8 @@ class JsonlLog:
             with self._changing:
                 self._checksums.close()
                 self._is_open = False
+                self._fd = -1
                 self._file.close()
-
-    @property
-    def _fd(self) -> int:
-        return self._file.fd if self._is_open else -1
 
     def _is_in_place(self) -> bool:
         """Whether our file is the one under the log's name; one that was removed is written anew later."""
@@ -325,7 +323,7 @@ class JsonlLog:
 
     def _take_over(self, fd: int) -> None:
         """Go on with another file; a sync of the one so far, in a thread, ends with that one."""
-        before, self._file = self._file, Descriptor(fd)
+        before, self._file, self._fd = self._file, Descriptor(fd), fd
         self._place = Place(self._path, fd)
         before.close()
 
