@@ -37,8 +37,6 @@ class FailingDisk(Disk):
     With SHORT for an error, a write takes half of what it is given before it says that there is no room.
     """
 
-    syncs_by_kernel = False
-
     def __init__(self, error: int, first: int, count: int = 1) -> None:
         self.done = 0
         self.failed = 0

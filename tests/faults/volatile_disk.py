@@ -46,8 +46,6 @@ Operation = Write | Truncate | Name | Sync
 class VolatileDisk(Disk):
     """Does everything as the machine's own disk, save the syncs, and keeps a record of it in `done`."""
 
-    syncs_by_kernel = False
-
     def __init__(self) -> None:
         self.done: list[Operation] = []
         self._ids = itertools.count()

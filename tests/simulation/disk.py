@@ -18,8 +18,6 @@ STALLED = (1.0, 45.0)
 class SimulatedDisk(Disk):
     """One process's way to the real files. `die` is called in the middle of the write numbered `dies_at`."""
 
-    syncs_by_kernel = False
-
     def __init__(self, faults: Faults, die: Callable[[], None]) -> None:
         self._faults = faults
         self._die = die

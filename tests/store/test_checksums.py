@@ -127,8 +127,6 @@ def test_from_a_byte_on_only_what_follows_is_compared(tmp_path: Path) -> None:
 
 def test_a_log_that_is_rewritten_while_it_is_synced_gets_no_sum_of_what_it_was(tmp_path: Path) -> None:
     class Rewriting(Disk):
-        syncs_by_kernel = False
-
         def sync(self, fd: int) -> None:
             super().sync(fd)
             if not rewritten:

@@ -10,8 +10,6 @@ from turnwright.store.jsonl import JsonlStore
 class Counting(Disk):
     """A disk that knows the names of what was synced."""
 
-    syncs_by_kernel = False
-
     def __init__(self) -> None:
         self.synced: list[str] = []
         self._names: dict[int, str] = {}

@@ -94,8 +94,6 @@ def test_a_line_for_which_there_is_no_room_is_taken_back_and_the_error_says_why(
 class SlowSync(Disk):
     """A disk on which the sync of another thread takes until a test lets it; `synced` is what it got."""
 
-    syncs_by_kernel = False
-
     def __init__(self) -> None:
         self.is_asked, self.may_go_on = threading.Event(), threading.Event()
         self.fd = -1

@@ -13,7 +13,6 @@ from turnwright import __version__
 from turnwright.engine.clients import Client
 from turnwright.engine.identity import Identities
 from turnwright.engine.journal.journal import Journal
-from turnwright.engine.journal.kernel_syncs import KernelSyncs
 from turnwright.engine.journal.off_loop import OffLoop, Threads
 from turnwright.engine.lifecycle import summary
 from turnwright.engine.lifecycle.checkout import context_of
@@ -81,8 +80,8 @@ class Runtime:
         self._identities = identities
         self._durability: Durability = durability
         self._idle_timeout = idle_timeout
-        self._syncs = KernelSyncs(Threads())
-        self._off_loop = off_loop or self._syncs.begin
+        self._threads = Threads()
+        self._off_loop = off_loop or self._threads.begin
         self._tasks: TaskGroup
         self._catalogue = Catalogue(store)
         self._listings: dict[str, Listing] = {}
@@ -104,7 +103,7 @@ class Runtime:
         try:
             return await self._tasks.__aexit__(None, None, None)
         finally:
-            self._syncs.close()
+            self._threads.close()
             for session in self.sessions.values():  # those that a slow disk kept from ending in time
                 self._listings[session.id].drop()
                 session.journal.log.close()

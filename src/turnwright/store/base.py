@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol
 from turnwright.errors import InvalidParams
 from turnwright.store.checksums import Altered
 from turnwright.store.entry import Entry
-from turnwright.store.file_sync import FileSync
 from turnwright.store.state import State
 
 _SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -65,10 +64,6 @@ class EventLog(Protocol):
 
     def sync(self) -> None:
         """Return when all that was appended would survive a power loss. May block. Raises StoreError."""
-        ...
-
-    def begin_sync(self) -> FileSync | None:
-        """Begin a `sync` that somebody else may carry out; None where there is more to do than one file's."""
         ...
 
     def name(self) -> None:

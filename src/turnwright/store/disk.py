@@ -7,9 +7,6 @@ from pathlib import Path
 class Disk:
     """The machine's own disk; a test derives one that fails. Every call raises OSError."""
 
-    syncs_by_kernel = True
-    """Whether the kernel may be asked for an `fsync` in the place of `sync`."""
-
     def open(self, path: Path, flags: int) -> int:
         """Open a file; what is made is private to the user."""
         return os.open(path, flags | os.O_CLOEXEC, 0o600)

@@ -15,7 +15,6 @@ from turnwright.errors import StoreError
 from turnwright.store.checksums import NOTHING, Altered, Checksums, Sum, verify
 from turnwright.store.descriptor import Descriptor
 from turnwright.store.disk import Disk
-from turnwright.store.file_sync import FileSync
 from turnwright.store.folders import Folders
 from turnwright.store.lease import Lease
 from turnwright.store.meddling import Place
@@ -160,31 +159,21 @@ class JsonlLog:
         return grown
 
     def sync(self) -> None:
-        sync = self._begin_sync()
-        try:
-            self._disk.sync(sync.file.fd)
-            self._bring_name_to_disk(sync.file)
-        except OSError as error:
-            sync.end(error)
-        else:
-            sync.end()
-
-    def begin_sync(self) -> FileSync | None:
-        is_plain = self._is_open and self._disk.syncs_by_kernel and self._named is self._file
-        return self._begin_sync() if is_plain else None
-
-    def _begin_sync(self) -> FileSync:
         with self._changing:
             if not self._is_open:
                 raise StoreError(f"can't sync the session's log {self._path}: it is closed")
+            file, version = self._file, self._version
             sum = self._sum if self._is_held else None
-            return FileSync(self._file, partial(self._end_sync, self._file, sum, self._version))
-
-    def _end_sync(self, file: Descriptor, sum: Sum | None, version: int, error: OSError | None) -> None:
-        if error is not None:
+            file.lend()
+        try:
+            self._disk.sync(file.fd)
+            self._bring_name_to_disk(file)
+            self._synced = sum, version
+        except OSError as error:
             self._doubtful = file
             raise self._error("sync", error) from error
-        self._synced = sum, version
+        finally:
+            file.close()
 
     def _note_sync(self) -> None:
         """Keep the sum of what was synced, and see whether the name still stands for the file.

@@ -7,7 +7,6 @@ from turnwright.errors import SessionNotFound, StoreError
 from turnwright.store.base import EventLog, Note, check_session_id
 from turnwright.store.checksums import Altered
 from turnwright.store.entry import Entry
-from turnwright.store.file_sync import FileSync
 from turnwright.store.load import load_state
 
 
@@ -39,9 +38,6 @@ class MemoryLog:
 
     def sync(self) -> None:
         self.synced = len(self.lines)
-
-    def begin_sync(self) -> FileSync | None:
-        return None
 
     def name(self) -> None:
         pass

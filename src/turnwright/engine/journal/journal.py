@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 import anyio
 
-from turnwright.engine.journal.log_sync import LogSync
 from turnwright.engine.journal.off_loop import OffLoop, inline
 from turnwright.engine.journal.publication import Publication, Subscriber
 from turnwright.engine.journal.rescue import brought_back
@@ -42,7 +41,7 @@ class Journal:
         self.history = History()
         self.damage: Damage | None = None
         self.altered: Altered | None = None
-        self._publication = Publication(LogSync(lambda: self.log), off_loop)
+        self._publication = Publication(lambda: self.log.sync(), off_loop)
         self._off_loop = off_loop
         self._durability: Durability = durability
         self._is_loaded = False
