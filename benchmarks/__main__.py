@@ -126,7 +126,8 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter scenarios, about two minutes")
     parser.add_argument("--rounds", type=int, help="how often each scenario runs; 5, or 3 with --quick")
-    parser.add_argument("--only", action="append", metavar="SCENARIO", help="just this one; may be repeated")
+    names = [one.name for one in plan(full=True, memory=Path(MEMORY))]
+    parser.add_argument("--only", action="append", choices=names, help="just this one; may be repeated")
     parser.add_argument("--readings", action="store_true", help="print every reading too, as JSON")
     parser.add_argument("--save-baseline", action="store_true", help="keep the medians for later comparisons")
     parser.add_argument("--runtime", default=RUNTIME, help="the command of the runtime to measure")

@@ -78,9 +78,8 @@ class HttpClient:
                 if (upload and upload.sent) or isinstance(error, aiohttp.SocketTimeoutError):
                     raise self.broken(endpoint, error) from error
                 if upload and not upload.is_ready and not isinstance(error, aiohttp.ClientConnectorError):
-                    await (
-                        upload.ready()
-                    )  # the server didn't wait for a request that long: that was no attempt
+                    # The server didn't wait for a request that long: that was no attempt.
+                    await upload.ready()
                     continue
                 pause = next(pauses, None)
                 if pause is None:
