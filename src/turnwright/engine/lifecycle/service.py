@@ -6,7 +6,7 @@ from turnwright.protocol.events.session import SessionError
 
 
 class Service:
-    """A live session's: cancelling `scope` ends it, and `over` is set once the log was let go of.
+    """How a live session is ended: by cancelling `scope`; `over` is set once its log was let go of.
 
     `kind` and `reason` are for its shutdown; `failure` is why that could not be logged.
     """
