@@ -8,6 +8,9 @@ from turnwright.protocol.wire import Json
 
 Take = Callable[[dict[str, Json]], object]
 
+PACE = 0.001
+"""Seconds for a piece that has no end: written without any, they would keep the event loop from all else."""
+
 
 class FakeLlama(ModuleType):
     """A request that is more than a prompt's start gets the next of `replies`: pieces, or an error.
@@ -47,6 +50,7 @@ class FakeLlama(ModuleType):
             take({"choices": [{"delta": {"content": piece}, "finish_reason": None}]})
         while self.endless:
             self.writing.set()
+            self.stopped.wait(PACE)
             if take({"choices": [{"delta": {"content": "more"}, "finish_reason": None}]}):
                 self.stopped.set()
                 return
