@@ -8,7 +8,6 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
-from turnwright import __version__
 from turnwright.engine.agents.agents import Agents
 from turnwright.engine.clients import Clients
 from turnwright.engine.commands.commands import Commands
@@ -48,10 +47,9 @@ from turnwright.protocol.events.tools import ToolPartial
 from turnwright.protocol.identity import Identity
 from turnwright.protocol.options import OptionChanges, SessionOptions
 from turnwright.protocol.permissions import PermissionRequest
-from turnwright.providers.transport import Route
+from turnwright.providers.transport import USER_AGENT, Route
 from turnwright.tools.base import Call, Tool
 
-USER_AGENT = f"turnwright/{__version__}"
 DEFAULTS = SessionOptions()
 OF_A_CLIENT = frozenset({"session_id", "tools", "commands", "hooks"}) | {
     name for name in SessionOptions.__struct_fields__ if name.startswith("request_")
