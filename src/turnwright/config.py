@@ -18,7 +18,6 @@ tools, but it can't choose where requests go, with which key, or what is allowed
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar, cast
@@ -368,13 +367,21 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         if file.exists() and not file.is_file():  # a pipe would be waited for
             raise ConfigError(f"{file} is no regular file")
-        return tomllib.loads(file.read_text("utf-8-sig"))
+        text = file.read_text("utf-8-sig")
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise ConfigError(f"{file} can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file} is not UTF-8, at byte {error.start}") from error
+    return _parsed(text, file)
+
+
+def _parsed(text: str, file: Path) -> dict[str, Any]:
+    import tomllib  # most starts find no file
+
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file} is not TOML: {error}") from error
     except RecursionError:

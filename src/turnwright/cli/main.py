@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from turnwright.errors import OutputError, TurnwrightError
+from turnwright.providers import certificates
 
 FAILED = 1
 INTERRUPTED = 130
@@ -38,7 +39,11 @@ def _drop_output() -> None:
 
 @contextmanager
 def _loading() -> Generator[None]:
-    """Load modules without a search for garbage, which takes a tenth of the time: they all stay."""
+    """Load modules without a search for garbage, which takes a tenth of the time: they all stay.
+
+    What can be loaded later is.
+    """
+    certificates.postpone()
     gc.disable()
     try:
         yield

@@ -1,6 +1,6 @@
 """Building one reply from what Anthropic's messages answer, whole or in pieces."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from turnwright.protocol.messages import FinishReason, Reply, ToolCall, Usage
 from turnwright.protocol.wire import Json, encode
@@ -19,8 +19,7 @@ _FINISH: dict[str, FinishReason] = {
 }
 
 
-@dataclass
-class _Block:
+class _Block(Struct):
     """A block of content: its first form, and what came to it in pieces."""
 
     first: dict[str, Json]

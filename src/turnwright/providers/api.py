@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Generic
+
+from msgspec import Struct
 
 from turnwright.errors import ConfigError, ProviderError
 from turnwright.protocol.messages import Reply
@@ -17,8 +18,7 @@ from turnwright.providers.model_list import model_list
 from turnwright.providers.transport import DIRECT, PATIENCE, Departure, Response, Route, Timeouts
 
 
-@dataclass(frozen=True)
-class Api(Generic[C]):
+class Api(Struct, Generic[C], frozen=True):
     """How one API is spoken.
 
     `path` gives the path of a request below the base URL. `begin` opens a conversation, and `encode` makes a

@@ -1,8 +1,9 @@
 """OpenAI's models on Azure: the same APIs, at other addresses and with the key in another header."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from urllib.parse import parse_qs, quote, urlencode, urlsplit, urlunsplit
+
+from msgspec.structs import replace
 
 from turnwright.providers.api import Api, ApiProvider
 from turnwright.providers.base import ModelRequest

@@ -1,6 +1,6 @@
 """Building one reply from what a chat-completions server answers, whole or in pieces."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from turnwright.protocol.messages import FinishReason, Reply, ToolCall, Usage
 from turnwright.protocol.wire import Json
@@ -23,8 +23,7 @@ _FINISH: dict[str, FinishReason] = {
 _NOTHING = Function()
 
 
-@dataclass
-class _Call:
+class _Call(Struct):
     choice: int
     index: int | None
     id: str

@@ -3,10 +3,11 @@
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit, urlunsplit
+
+from msgspec import Struct, field
 
 from turnwright.errors import ConfigError
 
@@ -17,14 +18,16 @@ _SHORTEST_SECRET = 8
 """Shorter values ("none", "ollama") stand for the lack of a key; masking them would garble plain words."""
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """A model server: `name` for people, `url` without credentials, the `headers` of every request."""
 
     name: str
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    secrets: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.name!r}, {self.url!r})"  # what secrets there are stays untold
 
     @classmethod
     def at(cls, url: str, *, name: str, token: str | None = None, headers: Mapping[str, str] = {}) -> Self:

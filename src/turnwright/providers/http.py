@@ -1,6 +1,7 @@
 """HTTP to a model server: one pool of connections, and the truth about what was sent."""
 
 import os
+import ssl
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -8,6 +9,7 @@ import aiohttp
 import anyio
 
 from turnwright.errors import ProviderError
+from turnwright.providers.certificates import verification
 from turnwright.providers.endpoint import Endpoint
 from turnwright.providers.transport import (
     AT_ONCE,
@@ -29,7 +31,7 @@ class HttpClient:
     def __init__(self, timeouts: Timeouts = PATIENCE) -> None:
         self._timeouts = timeouts
         self._session: aiohttp.ClientSession | None = None
-        self._proxies: dict[str, str | None] = {}
+        self._ways: dict[str, tuple[str | None, ssl.SSLContext | bool]] = {}
 
     def request(
         self,
@@ -57,9 +59,9 @@ class HttpClient:
         self, endpoint: Endpoint, method: str, path: str, upload: Upload | None
     ) -> aiohttp.ClientResponse:
         """Send one request; the response must be closed. Raises what `request` does."""
-        if endpoint.url not in self._proxies:
-            self._proxies[endpoint.url] = _proxy_for(endpoint)
-        proxy = self._proxies[endpoint.url]
+        if endpoint.url not in self._ways:
+            self._ways[endpoint.url] = _way_to(endpoint)
+        proxy, tls = self._ways[endpoint.url]
         pauses = iter(CONNECT_BACKOFF)
         while True:
             try:
@@ -69,6 +71,7 @@ class HttpClient:
                     data=upload,
                     headers=request_headers(endpoint),
                     proxy=proxy,
+                    ssl=tls,
                     # A redirection would be a second request, and could carry the key elsewhere.
                     allow_redirects=False,
                 )
@@ -141,6 +144,12 @@ class _Exchange:
         if not piece:
             raise StopAsyncIteration
         return piece
+
+
+def _way_to(endpoint: Endpoint) -> tuple[str | None, ssl.SSLContext | bool]:
+    proxy = _proxy_for(endpoint)
+    is_secure = any(urlsplit(url).scheme == "https" for url in (endpoint.url, proxy or ""))
+    return proxy, verification() if is_secure else True
 
 
 def _proxy_for(endpoint: Endpoint) -> str | None:

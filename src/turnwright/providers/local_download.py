@@ -6,6 +6,7 @@ from pathlib import Path
 import aiohttp
 
 from turnwright.errors import ProviderError
+from turnwright.providers.certificates import verification
 from turnwright.providers.local_check import PIECE, checked, pieces_of
 from turnwright.providers.local_model import Report
 
@@ -38,7 +39,7 @@ async def _download(url: str, partial: Path, size: int, report: Report) -> None:
     try:
         async with (
             aiohttp.ClientSession(timeout=_TIMEOUT, trust_env=True) as http,
-            http.get(url, headers=headers) as response,
+            http.get(url, headers=headers, ssl=verification()) as response,
         ):
             response.raise_for_status()
             if response.status != 206:  # the server sends the whole file, whatever was asked for

@@ -9,6 +9,7 @@ import msgspec
 
 from turnwright.errors import ConfigError
 from turnwright.protocol.options import ProviderOptions
+from turnwright.providers import certificates
 from turnwright.providers.base import Provider
 from turnwright.providers.endpoint import check_headers, split_url
 
@@ -55,13 +56,14 @@ def open_provider(options: ProviderOptions) -> Provider:
     check_provider(options)
     if options.has_bearer_token_provider:  # each request brings a token, which goes before keys that last
         options = msgspec.structs.replace(options, api_key=None, bearer_token=None)
-    match options.type:
-        case "anthropic":
-            return _anthropic(options)
-        case "azure":
-            return _azure(options)
-        case "openai":
-            return _openai(options)
+    with certificates.unread():  # the first one loads aiohttp
+        match options.type:
+            case "anthropic":
+                return _anthropic(options)
+            case "azure":
+                return _azure(options)
+            case "openai":
+                return _openai(options)
 
 
 def open_local() -> Provider:

@@ -1,8 +1,9 @@
 """From a method's name to the function that serves it."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from turnwright.errors import InvalidParams, RequestFailed
 from turnwright.protocol import wire
@@ -12,8 +13,7 @@ C = TypeVar("C")
 P = TypeVar("P")
 
 
-@dataclass(frozen=True, slots=True)
-class Method(Generic[C, P]):
+class Method(Struct, Generic[C, P], frozen=True):
     """A method: the type of its params and the function that takes the context and them.
 
     An `inline` one is finished, and its answer queued, before the next message is read; it must not wait

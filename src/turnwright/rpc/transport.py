@@ -1,14 +1,16 @@
 """Ways for messages to travel: over any byte stream, our own stdin and stdout, or memory."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
-from anyio.abc import ByteStream
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from turnwright.rpc import framing
 from turnwright.rpc.descriptors import DescriptorStream, claim_stdio
+
+if TYPE_CHECKING:
+    from anyio.abc import ByteStream
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 _CHUNK = 256 * 1024
 _MEMORY_MESSAGES = 256
@@ -37,7 +39,7 @@ class Transport(Protocol):
 class Framed:
     """Messages with a Content-Length over a byte stream; `limit` is the largest one in bytes."""
 
-    def __init__(self, stream: ByteStream, *, limit: int = framing.FRAME_LIMIT) -> None:
+    def __init__(self, stream: "ByteStream", *, limit: int = framing.FRAME_LIMIT) -> None:
         self._stream = stream
         self._decoder = framing.Decoder(limit)
 
@@ -69,7 +71,7 @@ class Memory:
     """One end of a pair in this process; a sender waits when the other end is 256 messages behind."""
 
     def __init__(
-        self, incoming: MemoryObjectReceiveStream[bytes], outgoing: MemoryObjectSendStream[bytes]
+        self, incoming: "MemoryObjectReceiveStream[bytes]", outgoing: "MemoryObjectSendStream[bytes]"
     ) -> None:
         self._incoming = incoming
         self._outgoing = outgoing

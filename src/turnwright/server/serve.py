@@ -2,16 +2,19 @@
 
 import logging
 from itertools import count
+from typing import TYPE_CHECKING
 
 import anyio
-from anyio.abc import SocketAttribute, SocketStream
-from anyio.streams.stapled import MultiListener
 
 from turnwright.engine.runtime import Runtime
 from turnwright.errors import ConfigError
 from turnwright.rpc.transport import Framed, Transport, stdio
 from turnwright.server.connection import Connection
 from turnwright.server.settings import Settings
+
+if TYPE_CHECKING:
+    from anyio.abc import SocketStream
+    from anyio.streams.stapled import MultiListener
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +34,7 @@ async def serve_stdio(runtime: Runtime, settings: Settings) -> None:
     await serve_transport(runtime, settings, stdio(), "stdio")
 
 
-async def listen(port: int) -> MultiListener[SocketStream]:
+async def listen(port: int) -> "MultiListener[SocketStream]":
     """Take a port of the loopback; 0 takes a free one. Raises ConfigError, as when somebody else has it."""
     try:
         return await anyio.create_tcp_listener(local_host=LOOPBACK, local_port=port)
@@ -39,12 +42,14 @@ async def listen(port: int) -> MultiListener[SocketStream]:
         raise ConfigError(f"--port: can't listen on {LOOPBACK}:{port}: {error.strerror}") from error
 
 
-async def serve_tcp(runtime: Runtime, settings: Settings, listener: MultiListener[SocketStream]) -> None:
+async def serve_tcp(runtime: Runtime, settings: Settings, listener: "MultiListener[SocketStream]") -> None:
     """Serve everyone who connects; says the port on stdout."""
+
+    from anyio.abc import SocketAttribute
 
     numbers = count(1)
 
-    async def accept(stream: SocketStream) -> None:
+    async def accept(stream: "SocketStream") -> None:
         # Not by its address: a client that is gone already has none any more.
         await serve_transport(runtime, settings, Framed(stream), f"connection {next(numbers)}")
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from tree_sitter import Node as ParsedNode
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
 _UNUSUAL = re.compile(rb"[^\t\n -~]")
 
 
-@dataclass(slots=True, eq=False)
-class Node:
+class Node(Struct, eq=False):
     """A part of a command line; `start` and `end` are offsets of bytes, rows are counted from 0.
 
     `type` is the grammar's: the name of a construct, or for a token that isn't `named` its own text. `faulty`

@@ -7,13 +7,16 @@ import os
 import posixpath
 import re
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import msgspec
 
 from turnwright.errors import ConfigError
-from turnwright.tools.command_line import Segment, parse
-from turnwright.tools.shell_words import Word
+
+if TYPE_CHECKING:
+    from turnwright.tools.command_line import Segment
+    from turnwright.tools.shell_words import Word
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -30,6 +33,8 @@ class CommandPattern(msgspec.Struct, frozen=True):
         text = argument.removesuffix(":*").strip()
         if re.fullmatch(r"[\w./+\[\]-]+", text):
             return cls((text,), argument.endswith(":*"))
+        from turnwright.tools.command_line import parse  # most sessions have no rules
+
         line = parse(text)
         if not line.complete or len({segment.text for segment in line.segments}) != 1 or line.write_targets:
             raise ConfigError(f"{text!r} is not one command")
@@ -38,20 +43,20 @@ class CommandPattern(msgspec.Struct, frozen=True):
             raise ConfigError(f"{text!r} must be plain words; only `:*` at the end stands for others")
         return cls(words, argument.endswith(":*"))
 
-    def allows(self, segment: Segment) -> bool:
+    def allows(self, segment: "Segment") -> bool:
         """Whether the words are these, in this spelling, and no others where the rule names no others."""
         mine = segment.words[: len(self.words)] if self.open_ended else segment.words
         return mine == self.words and not segment.opaque
 
-    def denies(self, segment: Segment) -> bool:
+    def denies(self, segment: "Segment") -> bool:
         """Whether the words begin with these, options between them aside: `git -C x push` is `git push`."""
         return self._begins(segment.words, unknown=False)
 
-    def may_deny(self, segment: Segment) -> bool:
+    def may_deny(self, segment: "Segment") -> bool:
         """Whether the command could be this one, for all that its text tells."""
         return segment.opaque or self._begins(segment.words, unknown=True)
 
-    def _begins(self, words: tuple[Word, ...], *, unknown: bool) -> bool:
+    def _begins(self, words: "tuple[Word, ...]", *, unknown: bool) -> bool:
         name = words[0] if words else None
         if name is None:
             return unknown

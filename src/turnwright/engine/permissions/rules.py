@@ -18,7 +18,7 @@ folder.
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -35,8 +35,10 @@ from turnwright.protocol.permissions import (
     Url,
     Write,
 )
-from turnwright.tools.command_line import CommandLine, parse
-from turnwright.tools.shell_words import Word
+
+if TYPE_CHECKING:
+    from turnwright.tools.command_line import CommandLine
+    from turnwright.tools.shell_words import Word
 
 Pattern = CommandPattern | FilePattern | UrlPattern | str
 
@@ -84,7 +86,7 @@ class Rule(msgspec.Struct, frozen=True):
             case _:
                 return self._is_for(request)
 
-    def denies_line(self, line: CommandLine, cwd: Path) -> bool:
+    def denies_line(self, line: "CommandLine", cwd: Path) -> bool:
         """Whether a command line runs, writes, reads or fetches what the rule names."""
         match self.kind, self.pattern:
             case "shell", None:
@@ -106,7 +108,7 @@ class Rule(msgspec.Struct, frozen=True):
             case _:
                 return False
 
-    def may_deny_line(self, line: CommandLine) -> bool:
+    def may_deny_line(self, line: "CommandLine") -> bool:
         """Whether a command line could run or write what the rule names, for all that its text tells."""
         match self.kind, self.pattern:
             case "shell", CommandPattern() as pattern:
@@ -148,6 +150,8 @@ class Rules(msgspec.Struct, frozen=True):
         and each file that it writes is allowed; a bare `shell` allows any line that no deny rule could mean.
         """
         if isinstance(request, Shell):
+            from turnwright.tools.command_line import parse
+
             return self._decide_line(parse(request.full_command_text), cwd)
         if any(rule.denies(request, cwd) for rule in self.deny):
             return "deny"
@@ -155,7 +159,7 @@ class Rules(msgspec.Struct, frozen=True):
             return "allow"
         return None
 
-    def _decide_line(self, line: CommandLine, cwd: Path) -> Literal["allow", "deny"] | None:
+    def _decide_line(self, line: "CommandLine", cwd: Path) -> Literal["allow", "deny"] | None:
         if any(rule.denies_line(line, cwd) for rule in self.deny):
             return "deny"
         if any(rule.may_deny_line(line) for rule in self.deny):
@@ -164,13 +168,13 @@ class Rules(msgspec.Struct, frozen=True):
             return "allow"
         return None
 
-    def _allows_commands(self, line: CommandLine) -> bool:
+    def _allows_commands(self, line: "CommandLine") -> bool:
         patterns = [rule.pattern for rule in self.allow if isinstance(rule.pattern, CommandPattern)]
         allowed = [any(pattern.allows(segment) for pattern in patterns) for segment in line.segments]
         return line.complete and bool(allowed) and all(allowed)
 
-    def _allows_writes(self, line: CommandLine, cwd: Path) -> bool:
-        def is_allowed(target: Word) -> bool:
+    def _allows_writes(self, line: "CommandLine", cwd: Path) -> bool:
+        def is_allowed(target: "Word") -> bool:
             if target is None:
                 return False
             request = Write(intention="", file_name=target, diff="", can_offer_session_approval=False)
@@ -179,7 +183,7 @@ class Rules(msgspec.Struct, frozen=True):
         return _is_known(line.write_targets, line) and all(map(is_allowed, line.write_targets))
 
 
-def _is_known(targets: tuple[Word, ...], line: CommandLine) -> bool:
+def _is_known(targets: "tuple[Word, ...]", line: "CommandLine") -> bool:
     """Whether the text tells where each target lies, which a `cd` before it may change."""
     moves = any(segment.name in _MOVES or segment.opaque for segment in line.segments)
     return all(target is not None and not (moves and not target.startswith("/")) for target in targets)

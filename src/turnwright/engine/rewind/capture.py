@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio.from_thread
-
 from turnwright.engine.rewind.kept_files import KeptFiles, NotKept
 from turnwright.protocol.events.files import FileCaptured
 from turnwright.protocol.wire import clean
@@ -82,4 +80,6 @@ def _digest(content: bytes) -> str:
 
 
 def _on_the_loop(emit: Callable[[], object]) -> None:
-    anyio.from_thread.run_sync(emit)
+    from anyio.from_thread import run_sync  # loads much that a start has no use of
+
+    run_sync(emit)
