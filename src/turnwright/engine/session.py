@@ -1,6 +1,7 @@
 """A session: its journal, its inbox, its clients, and the collaborators that the loop works with."""
 
 from collections.abc import Awaitable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -227,12 +228,12 @@ class Session:
     def streaming(self) -> bool:
         return bool(self.options.streaming)
 
-    @property
+    @cached_property
     def overflow(self) -> Path:
         """The folder for output that is too large for the model."""
         return self.folder / "output"
 
-    @property
+    @cached_property
     def processes(self) -> Path:
         """The folder for notes of commands that run."""
         return self.folder / "processes"

@@ -12,6 +12,7 @@ class Place:
 
     def __init__(self, path: Path, fd: int) -> None:
         self._path = path
+        self._name = str(path)
         self._fd = fd
         self._ours: os.stat_result | None = None
         self._is_left = False
@@ -33,7 +34,7 @@ class Place:
         """See whether the name still stands for the file, if that can be seen. Any thread may ask for it."""
         try:
             self._ours = self._ours or os.fstat(self._fd)
-            self._is_left = not os.path.samestat(self._ours, self._path.stat())
+            self._is_left = not os.path.samestat(self._ours, os.stat(self._name))  # noqa: PTH116  a Path costs more than that
         except (FileNotFoundError, NotADirectoryError):
             self._is_left = True
         except OSError:

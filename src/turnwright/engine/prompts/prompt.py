@@ -158,6 +158,8 @@ async def prepare(s: "Session") -> None:
 async def system_prompt(s: "Session") -> str:
     """The system prompt as it is now, with the app's changes and the client's transforms."""
     options = s.options.system_message
+    if options and options.mode == "replace" and options.content is not None:
+        return options.content
     key = (s.mode, s.cwd, options, s.options.instruction_directories, s.options.skip_custom_instructions)
     if s.prompt_cache is not None and s.prompt_cache[0] == key:
         return s.prompt_cache[1]

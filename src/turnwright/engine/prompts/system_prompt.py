@@ -130,12 +130,10 @@ def assemble(sections: Mapping[str, str]) -> str:
 
 
 def compose(options: SystemMessageOptions | None, sections: Mapping[str, str]) -> str:
-    """The whole prompt, once the sections are settled. A replacement is taken verbatim."""
-    if options is None:
-        return assemble(sections)
-    if options.mode == "replace" and options.content is not None:
-        return options.content
+    """The whole prompt, once the sections are settled."""
     whole = assemble(sections)
+    if options is None:
+        return whole
     return f"{whole}\n\n{options.content}" if options.content else whole
 
 
