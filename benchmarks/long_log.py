@@ -9,6 +9,12 @@ from zlib import crc32
 
 import msgspec
 
+from turnwright.protocol.envelope import seal
+from turnwright.store.disk import Disk
+from turnwright.store.jsonl_log import JsonlLog
+from turnwright.store.load import load
+from turnwright.store.state_record import record_of
+
 Event = dict[str, Any]
 
 COMPACTED_EVERY = 20_000
@@ -20,7 +26,7 @@ def stretch(short: Path, long: Path, *, events: int, text: int = 0, compacted: b
     """Write a log of about `events` events: the turns of `short`, whose second one is repeated.
 
     Each result of a tool holds `text` bytes. A `compacted` log tells of a compaction every 20,000 events,
-    the last of them 5,000 events before its end.
+    the last of them 5,000 events before its end, each with a record of the state, as the runtime logs it.
     """
     lines = [msgspec.json.decode(line) for line in short.read_bytes().splitlines()]
     starts = [i for i, event in enumerate(lines) if event["type"] == "assistant.turn_start"]
@@ -33,8 +39,10 @@ def stretch(short: Path, long: Path, *, events: int, text: int = 0, compacted: b
         for count in range(starts[2], events - len(turn), len(turn)):
             if compacted and (events - 5_000 - count) % COMPACTED_EVERY < len(turn):
                 event = _compaction(last_id, messages, count // COMPACTED_EVERY + 1)
-                last_id, messages = event["id"], 1
                 log.append(event)
+                record = log.recorded(event["id"])
+                log.append(record)
+                last_id, messages = record["id"], 1
             for event in _again(turn, last_id, count, text):
                 last_id = event["id"]
                 log.append(event)
@@ -50,6 +58,7 @@ class _Log:
     """A log that is written, with the checksum at each end of a turn, as the runtime keeps it."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = path.open("wb")
         self._sums = path.with_name(f"{path.name}.sums").open("wb")
         self._size = self._crc = 0
@@ -66,6 +75,16 @@ class _Log:
         self._file.write(line)
         self._size += len(line)
         self._crc = crc32(line, self._crc)
+
+    def recorded(self, parent_id: str) -> Event:
+        """The record of the state that all events so far give."""
+        self._file.flush()
+        log = JsonlLog(self._path, Disk(), new=False)
+        found = load(log)
+        log.close()
+        record = record_of(found.state, found.history)
+        assert record is not None
+        return msgspec.json.decode(seal(record, parent_id=parent_id).encoded)
 
     def note(self) -> None:
         self._sums.write(b"%x %08x\n" % (self._size, self._crc))

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cases.scene import Scene, scene
 from tests.engine.harness import Recorder, answer_everything, app_tools, say
+from tests.store.steps import as_told
 from turnwright.engine.compaction import INSTRUCTIONS
 from turnwright.engine.models.endpoint import Endpoint, Routing, direct
 from turnwright.engine.own_words import fit
@@ -25,6 +26,7 @@ from turnwright.providers.base import ModelInfo, ModelRequest
 from turnwright.providers.scripted import Scripted, calls, check_history, text
 from turnwright.server.methods.history import CompactParams, compact
 from turnwright.store.history import PROMPTS_START, SUMMARY_START, History
+from turnwright.store.load import load
 from turnwright.store.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
@@ -338,15 +340,28 @@ async def test_a_long_conversation_with_tools_stays_valid_through_many_summaries
             assert check_history(messages) == []
 
     model = Worker()
-    async with Conversation(tmp_path, model, 6000, tools=app_tools("ok")) as at:
+    conversation = Conversation(tmp_path, model, 6000, tools=app_tools("ok"))
+    async with conversation as at:
         for number in range(60):
             await at.prompt(f"prompt {number}")
         while at.session.compaction.is_running:
             await anyio.lowlevel.checkpoint()
         assert model.turns == 180
-        assert len(at.all(CompactionComplete)) > 5
+        summaries = len(at.all(CompactionComplete))
+        assert summaries > 5
         assert starts(at) == len(model.requests)
         assert model.problems == []
+        log = conversation.store.logs[at.session.id]
+        kinds = [parse(line).type for line in log.lines]
+        records = [place for place, kind in enumerate(kinds) if kind == "session.state_record"]
+        assert len(records) == summaries
+        assert {kinds[place - 1] for place in records} == {"session.compaction_complete"}
+        whole = load(log)
+        for place in range(1, records[-2] - 1):  # what nobody may look at
+            log.lines[place] = b"?" * len(log.lines[place])
+        from_record = load(log, decoded_whole=-1)
+        assert from_record.damage is None
+        assert as_told(from_record.state, from_record.history) == as_told(whole.state, whole.history)
 
 
 async def test_what_the_user_wrote_stands_beside_every_summary_and_the_runtimes_own_words_do_not(

@@ -9,8 +9,8 @@ from turnwright.engine.lifecycle.summary import SessionMetadata, listed
 from turnwright.errors import InvalidParams, SessionNotFound, StoreError
 from turnwright.protocol.envelope import Event, parse
 from turnwright.store.jsonl import LOG_NAME, JsonlStore
-from turnwright.store.jsonl_log import open_to_read, pieces_of
 from turnwright.store.load import load_state
+from turnwright.store.reading import open_to_read, pieces_of
 from turnwright.store.state import State
 
 log = logging.getLogger(__name__)

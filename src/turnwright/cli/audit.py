@@ -14,8 +14,8 @@ from turnwright.server.settings import home
 from turnwright.store.audit import Report, audit
 from turnwright.store.checksums import Checksums, verify
 from turnwright.store.jsonl import LOG_NAME
-from turnwright.store.jsonl_log import BLOCK, open_to_read
 from turnwright.store.lease import writer_of
+from turnwright.store.reading import BLOCK, open_to_read
 from turnwright.store.repair import obstacle, repair
 
 

@@ -77,8 +77,12 @@ class EventLog(Protocol):
         """Yield the lines from a byte on, which has to be a line's first, oldest first, without newlines."""
         ...
 
-    def pieces(self) -> Iterator[list[bytes]]:
-        """Yield the whole log, many lines at once, with their newlines: it is quicker."""
+    def pieces(self, start: int = 0) -> Iterator[list[bytes]]:
+        """Yield the same, many lines at once, with their newlines: it is quicker."""
+        ...
+
+    def last(self, beginning: bytes, before: int) -> int | None:
+        """The byte with which the last line begins that begins so, of those before a byte; not the first."""
         ...
 
     def blocks(self) -> Iterator[bytes]:

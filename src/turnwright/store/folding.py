@@ -37,19 +37,25 @@ class Folding:
     """Gives the state, and the start of the history, that every event applied in order would.
 
     Some things are put off, for they mostly turn out not to matter: a question, which its answer undoes, and
-    a reply with its results, until the conversation goes on.
+    a reply with its results, until the conversation goes on. It begins with the log's first line, or behind
+    the one at which `state` and `history` are known.
     """
 
-    def __init__(self) -> None:
-        self.state = State()
-        self.history = HistoryStart()
+    def __init__(self, state: State | None = None, history: HistoryStart | None = None) -> None:
+        self.state = state or State()
+        self.history = history or HistoryStart()
         self.is_whole = True
-        self._offset = 0
+        self._offset = self.history.offset
         self._calls: list[bytes] = []
         self._starts: dict[bytes, bytes] = {}
         self._asked: dict[bytes, bytes] = {}
-        self._last_id = b""
+        self._last_id = (self.state.last_id or "").encode()
         self._last: Event | bytes | None = None
+
+    @property
+    def offset(self) -> int:
+        """The byte with which the next line begins."""
+        return self._offset
 
     def take(self, lines: Sequence[bytes]) -> Iterator[bytes]:
         """Take some more lines, with their newlines, and yield each that is damaged before going on.

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from turnwright.protocol.events.compaction import CompactionComplete, ContextCleared
 from turnwright.protocol.messages import Message
@@ -35,11 +35,31 @@ class HistoryStart:
         self._summaries: list[Message] = []
         self._removed = 0
         self._seed: str | None = None
+        self._known_system = ""
+        self._unread: _Span | None = None
+        self._begins_at = 0
+
+    @classmethod
+    def at(cls, offset: int, *, system: str, summary: Message | None, messages: int) -> Self:
+        """Count from a byte on, where there were so many `messages` besides a summary that came first."""
+        start = cls()
+        start._known_system, start._begins_at = system, offset
+        if summary is not None:
+            start._summaries = [summary]
+        if messages:
+            start._unread = _Span(messages, offset)
+            start._spans.append(start._unread)
+        return start
 
     @property
     def offset(self) -> int:
         """The first byte of the log that `read` needs."""
-        return self._spans[0].offset if self._spans else 0
+        return self._spans[0].offset if self._spans else self._begins_at
+
+    @property
+    def is_there(self) -> bool:
+        """Whether all of the history lies behind the byte from which on was counted."""
+        return not self._spans or self._spans[0] is not self._unread
 
     def add(self, messages: int, offset: int, message_id: str | None = None) -> None:
         """Note a line that begins a span. The first after `clear` may stand for the seed too."""
@@ -75,6 +95,7 @@ class HistoryStart:
     def read(self, log: EventLog) -> History | None:
         """The history that the whole log would give; None when some of it is damaged."""
         history = History()
+        history.system = self._known_system
         for line in self._lines(log):
             beginning = head_of(line)
             if beginning in UNSAID:

@@ -14,9 +14,10 @@ from turnwright.store.disk import Disk
 from turnwright.store.entry import Entry
 from turnwright.store.folders import Folders
 from turnwright.store.index import Row, SessionIndex
-from turnwright.store.jsonl_log import LOG_NAME, JsonlLog, pieces_of
+from turnwright.store.jsonl_log import LOG_NAME, JsonlLog
 from turnwright.store.load import load_state
 from turnwright.store.own_marks import OwnMarks
+from turnwright.store.reading import pieces_of
 
 __all__ = ["LOG_NAME", "JsonlLog", "JsonlStore"]
 

@@ -7,9 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from itertools import repeat
 from pathlib import Path
-from typing import BinaryIO
 
 from turnwright.errors import StoreError
 from turnwright.store.checksums import NOTHING, Altered, Checksums, Sum, verify
@@ -19,17 +17,12 @@ from turnwright.store.folders import Folders
 from turnwright.store.lease import Lease
 from turnwright.store.meddling import Place
 from turnwright.store.own_marks import OwnMarks
+from turnwright.store.reading import BLOCK, NOT_REGULAR, blocks_in, last_in, lines_in, pieces_in
 
 LOG_NAME = "events.jsonl"
 TORN_NAME = f"{LOG_NAME}.torn"
-NOT_REGULAR = "it is no regular file"
 REPLACED_NAME = f"{LOG_NAME}.replaced"
 ANOTHER = "Another program"
-BLOCK = 1 << 16
-"""Bytes that are read at once. Into a buffer of 128 KiB or more, which the C library places at the start of a
-page, some processors copy them four times as slowly."""
-PIECE = 1 << 18
-"""Bytes that are decoded at once: what comes of more no longer fits into a processor's cache."""
 REWRITTEN = 1 << 20
 """Bytes that are written at once when a log is written anew."""
 
@@ -211,25 +204,16 @@ class JsonlLog:
         return verified.altered
 
     def read(self, start: int = 0) -> Iterator[bytes]:
-        with open(self._fd, "rb", buffering=BLOCK, closefd=False) as file:
-            file.seek(start)
-            yield from map(bytes.rstrip, file, repeat(b"\n"))
+        return lines_in(self._fd, start)
 
-    def pieces(self) -> Iterator[list[bytes]]:
-        with open(self._fd, "rb", buffering=BLOCK, closefd=False) as file:
-            file.seek(0)
-            yield from _pieces(file)
+    def pieces(self, start: int = 0) -> Iterator[list[bytes]]:
+        return pieces_in(self._fd, start)
+
+    def last(self, beginning: bytes, before: int) -> int | None:
+        return last_in(self._fd, beginning, before)
 
     def blocks(self) -> Iterator[bytes]:
-        start, wanted = 0, PIECE
-        while piece := os.pread(self._fd, wanted, start):
-            end = piece.rfind(b"\n") + 1
-            if not end and len(piece) == wanted:  # the line is longer
-                wanted *= 2
-                continue
-            yield piece[: end or None]
-            start += end or len(piece)
-            wanted = PIECE
+        return blocks_in(self._fd)
 
     @property
     def is_ended(self) -> bool:
@@ -347,25 +331,6 @@ class JsonlLog:
 
     def _error(self, action: str, error: OSError) -> StoreError:
         return StoreError(f"can't {action} the session's log {self._path}: {error.strerror}")
-
-
-def pieces_of(path: Path) -> Iterator[list[bytes]]:
-    """A log that is only read, whoever writes it, many lines at once, with their newlines. Raises OSError."""
-    with open_to_read(path) as file:
-        yield from _pieces(file)
-
-
-def open_to_read(path: Path) -> BinaryIO:
-    """Open a log, or what is in its place, to be read alone. Raises OSError unless it is a regular file."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))  # a pipe isn't waited for
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise OSError(errno.EINVAL, NOT_REGULAR)
-    return os.fdopen(fd, "rb", buffering=BLOCK)
-
-
-def _pieces(file: BinaryIO) -> Iterator[list[bytes]]:
-    return iter(partial(file.readlines, PIECE), [])
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ MATTER_TO_NO_FOLD = frozenset(
         "session.file_captured",
         "session.info",
         "session.shutdown",
+        "session.state_record",
         "session.warning",
         "tool.execution_start",
     ]

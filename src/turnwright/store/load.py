@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from turnwright.errors import StoreError
 from turnwright.store.base import EventLog
+from turnwright.store.beginnings import beginnings
 from turnwright.store.checksums import Altered
 from turnwright.store.folding import Folding
 from turnwright.store.history import History
@@ -99,14 +100,22 @@ def _fold_whole(log: EventLog) -> _Folded | None:
 
 
 def _fold_long(log: EventLog) -> _Folded | None:
-    """The same, with as little decoding as there can be."""
+    """The same, with as little reading and decoding as there can be."""
+    for begun in beginnings(log):
+        if found := _folded(log, begun):
+            return found
     folding = Folding()
-    if any(True for lines in log.pieces() for _ in folding.take(lines)):
+    found = _folded(log, folding)
+    return found if folding.history.adds_up else _fold_whole(log)
+
+
+def _folded(log: EventLog, folding: Folding) -> _Folded | None:
+    """Fold the rest of a log; None when it is damaged, or doesn't tell all."""
+    if any(True for lines in log.pieces(folding.offset) for _ in folding.take(lines)):
         return None
     folding.close()
-    if not folding.history.adds_up:
-        return _fold_whole(log)
-    history = folding.history.read(log) if folding.is_whole else None
+    start = folding.history
+    history = start.read(log) if folding.is_whole and start.adds_up and start.is_there else None
     if history is None:
         return None
-    return _Folded(folding.state, history, folding.history.offset if log.size > VERIFIED_WHOLE else 0)
+    return _Folded(folding.state, history, start.offset if log.size > VERIFIED_WHOLE else 0)

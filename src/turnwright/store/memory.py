@@ -49,8 +49,12 @@ class MemoryLog:
                 yield line
             offset += len(line) + 1
 
-    def pieces(self) -> Iterator[list[bytes]]:
-        yield [line + b"\n" for line in self.lines]
+    def pieces(self, start: int = 0) -> Iterator[list[bytes]]:
+        yield [line + b"\n" for line in self.read(start)]
+
+    def last(self, beginning: bytes, before: int) -> int | None:
+        place = b"".join(line + b"\n" for line in self.lines)[:before].rfind(b"\n" + beginning)
+        return place + 1 if place >= 0 else None
 
     def blocks(self) -> Iterator[bytes]:
         if self.lines:

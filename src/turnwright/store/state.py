@@ -37,7 +37,7 @@ Question = questions.PermissionRequested | questions.ExternalToolRequested
 TITLE_LIMIT = 250
 
 
-class SelectedAgent(msgspec.Struct, frozen=True):
+class SelectedAgent(msgspec.Struct, frozen=True, rename="camel"):
     """The custom agent that was selected, with the model that it brought, until another one is chosen.
 
     The rest is what answered before, and does again when the agent is let go.

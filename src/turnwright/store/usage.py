@@ -3,8 +3,6 @@
 from contextlib import suppress
 from typing import Any
 
-import msgspec
-
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.events.session import CodeChanges
@@ -38,7 +36,7 @@ class _LineCounts(wire.Wire):
     lines_removed: float = 0
 
 
-class ModelTotals(msgspec.Struct):
+class ModelTotals(wire.Wire):
     """What one model was asked and gave; `cost` is in US dollars."""
 
     requests: int = 0

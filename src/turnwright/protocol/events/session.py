@@ -218,6 +218,13 @@ class UsageRecord(Data):
     usage: Any
 
 
+@event("session.state_record")
+class StateRecord(Data):
+    """What all events so far have come to, logged after each summary: a long log is resumed from there."""
+
+    state: Any
+
+
 class CodeChanges(Wire):
     """Lines and files that tools changed, over the whole session."""
 
