@@ -13,6 +13,10 @@ from benchmarks.footprint import Footprint
 
 ROOT = Path(__file__).parent.parent
 
+PAUSE = 0.1
+"""Seconds in which nothing happens before something is ended, by the runtime or alone: a processor that slept
+takes twice as long for the same."""
+
 
 def decoding(log: Path) -> float:
     """Return the seconds that a script of its own needs to decode a log into plain objects."""
@@ -24,6 +28,7 @@ def ending() -> float:
     """Return the seconds that it takes to end a process group and to wait for it."""
     process = subprocess.Popen(["sleep", "77"], start_new_session=True)
     wait_until_a_child_sleeps(Footprint(os.getpid()))
+    time.sleep(PAUSE)
     started = time.perf_counter()
     os.killpg(process.pid, signal.SIGTERM)
     process.wait()

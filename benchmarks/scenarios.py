@@ -203,7 +203,7 @@ async def abort(bench: Bench) -> Readings:
             session = await bench.session(runtime, "bash", allow=("shell",))
             await session.send(script(turns=2, tool="bash", command="exec sleep 77", id=id))
             bare.wait_until_a_child_sleeps(runtime.footprint)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(bare.PAUSE)
             began = time.monotonic()
             await runtime.call("session.abort", {"sessionId": session.id})
             await session.idle()

@@ -191,6 +191,7 @@ SAMPLES: tuple[Data, ...] = (
     session.SnapshotRewind(ID, 3),
     session.UsageInfo(1000, 10, 2, 3, 4, 3, True),
     session.UsageRecord(wire.builtins(USAGE)),
+    session.StateRecord({"turns": 3}),
     session.Shutdown(
         "routine", 1, 20, 1735786800000, session.CodeChanges(1, 2, ["a"]), METRICS, 0, "model", 5, 1, 2, 2, 99
     ),

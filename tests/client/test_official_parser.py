@@ -13,7 +13,7 @@ NEWER_TO_IT = {"session.usage_record", "session.renamed"}
 """Types that its version passes on as they are, as it does our own."""
 
 
-OF_OURS = {"session.file_captured"}
+OF_OURS = {"session.file_captured", "session.state_record"}
 
 
 def test_there_is_a_sample_of_every_type() -> None:

@@ -9,90 +9,25 @@ import msgspec
 import pytest
 
 from tests.cases.scene import Scene, scene
-from tests.engine.harness import Recorder, answer_everything, app_tools, say
+from tests.engine.harness import answer_everything, app_tools, say
+from tests.engine.talk import LONG, SUMMARY, Conversation, Talker, is_summary
 from tests.store.steps import as_told
 from turnwright.engine.compaction import INSTRUCTIONS
-from turnwright.engine.models.endpoint import Endpoint, Routing, direct
 from turnwright.engine.own_words import fit
 from turnwright.engine.prompts.prompt import log_user_message
-from turnwright.engine.runtime import Runtime
 from turnwright.errors import ProviderError
 from turnwright.protocol.envelope import parse
 from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart
 from turnwright.protocol.events.conversation import AssistantMessage, TurnEnd, TurnStart
 from turnwright.protocol.messages import Message, Reply, ToolOutput, Usage, User
-from turnwright.protocol.options import InfiniteSessions, SessionOptions, SystemMessageOptions
-from turnwright.providers.base import ModelInfo, ModelRequest
+from turnwright.protocol.options import InfiniteSessions, SystemMessageOptions
+from turnwright.providers.base import ModelRequest
 from turnwright.providers.scripted import Scripted, calls, check_history, text
 from turnwright.server.methods.history import CompactParams, compact
 from turnwright.store.history import PROMPTS_START, SUMMARY_START, History
 from turnwright.store.load import load
-from turnwright.store.memory import MemoryStore
 
 pytestmark = pytest.mark.anyio
-
-SUMMARY = "<overview>all of it</overview><checkpoint_title>The Long Road</checkpoint_title>"
-LONG = "x" * 4000
-"""A thousand tokens, as they are estimated."""
-
-
-def is_summary(request: ModelRequest) -> bool:
-    last = request.messages[-1]
-    return isinstance(last, User) and last.content.startswith(INSTRUCTIONS)
-
-
-class Talker(Scripted):
-    """Answers prompts with a long text, and requests for a summary with one."""
-
-    def __init__(self, *, first: Sequence[Reply | ProviderError] = (), reply: str = LONG) -> None:
-        super().__init__([*first])
-        self._reply = reply
-        self.gate: anyio.Event | None = None
-
-    async def respond(self, request: ModelRequest, progress: Any) -> Reply:
-        await progress.ready()
-        summary = is_summary(request)
-        if summary and self.gate:
-            await self.gate.wait()
-        self.steps.insert(0 if summary else len(self.steps), text(SUMMARY if summary else self._reply))
-        return await super().respond(request, progress)
-
-
-class Window:
-    """One provider with a context window of so many tokens."""
-
-    def __init__(self, provider: Scripted, window: int) -> None:
-        self._provider = provider
-        self._window = window
-
-    async def find(self, options: SessionOptions, model: str | None, routing: Routing = direct) -> Endpoint:
-        return Endpoint(self._provider, "m", "m", window=self._window)
-
-    def provider(self, options: SessionOptions, model: str | None) -> None:
-        return None
-
-    async def models(self, options: SessionOptions, routing: Routing = direct) -> list[ModelInfo]:
-        return await self._provider.models()
-
-
-class Conversation:
-    """A session whose model has a window of so many tokens."""
-
-    def __init__(self, tmp_path: Path, model: Scripted, window: int, **options: Any) -> None:
-        self.store = MemoryStore(tmp_path / "state")
-        self.model = model
-        self.client = Recorder()
-        self._runtime = Runtime(self.store, Window(model, window), home=tmp_path, environment={})
-        self._options = SessionOptions(working_directory=str(tmp_path), **options)
-
-    async def __aenter__(self) -> Scene:
-        await self._runtime.__aenter__()
-        session = await self._runtime.create(self._options, self.client)
-        self.client.on_event = answer_everything(session)
-        return Scene(self._runtime, session, self.client, self.model)
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._runtime.__aexit__(*error)
 
 
 def starts(at: Scene) -> int:
