@@ -33,7 +33,7 @@ class SendParams(SessionParams):
     response_schema: dict[str, Any] | None = None
 
 
-@methods.runtime("session.send", SendParams)
+@methods.runtime("session.send", SendParams, inline=True)
 async def send(connection: "Connection", params: SendParams) -> dict[str, str]:
     """Take a message and answer at once with its id."""
     try:
