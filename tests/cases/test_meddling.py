@@ -8,12 +8,16 @@ import pytest
 
 from tests.cases.local_tool import LocalTool
 from tests.cases.scene import Scene, scene
-from tests.engine.harness import Recorder, options, running
+from tests.engine.harness import Recorder, options, running, say
+from tests.store.steps import as_told
+from turnwright.protocol.envelope import seal
+from turnwright.protocol.events.conversation import UserMessage
 from turnwright.protocol.events.session import SessionError, Warned
 from turnwright.protocol.messages import User
-from turnwright.providers.scripted import calls, text
+from turnwright.providers.scripted import Scripted, calls, text
 from turnwright.store.audit import audit
 from turnwright.store.jsonl import LOG_NAME, JsonlStore
+from turnwright.store.load import load
 from turnwright.testing.strict_model import StrictModel
 
 pytestmark = pytest.mark.anyio
@@ -106,3 +110,28 @@ async def test_a_log_that_is_replaced_in_a_run_is_put_back_and_the_run_goes_on(t
         assert at.all(SessionError) == []
     assert faults(file) == []
     assert file.with_name("events.jsonl.replaced").read_bytes() == b"something else\n"
+
+
+async def test_what_was_written_into_a_log_in_a_run_is_not_forgotten_with_a_summary(tmp_path: Path) -> None:
+    store, client = JsonlStore(tmp_path / "session-state"), Recorder()
+    script = [calls(("1", "ok", "{}")), text("Done."), text("A summary."), text("Welcome.")]
+    async with running(Scripted(script), tmp_path, store, tools=[LocalTool("ok")]) as runtime:
+        session = await runtime.create(options(tmp_path), client)
+        file = store.folder(session.id) / LOG_NAME
+
+        def write(event: object) -> None:
+            if getattr(event, "type", "") == "tool.execution_start":
+                with file.open("ab") as log:
+                    log.write(seal(UserMessage("I am here too."), parent_id=None).encoded + b"\n")
+
+        client.on_event = write
+        say(session, "Look.")
+        await client.until("session.idle")
+        await session.compaction.run("manual")
+        say(session, "Hello!")
+        await client.until("session.idle", 2)
+    log = store.open(session.id)
+    whole, as_long = load(log), load(log, decoded_whole=-1)
+    log.close()
+    assert as_told(as_long.state, as_long.history) == as_told(whole.state, whole.history)
+    assert as_long.state.prompts == len(["Look.", "I am here too.", "Hello!"])

@@ -19,7 +19,6 @@ from turnwright.errors import ProviderError
 from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart, Trigger
 from turnwright.protocol.messages import Reply, Usage, User
 from turnwright.store.history import summary_message
-from turnwright.store.state_record import record_of
 
 if TYPE_CHECKING:
     from turnwright.engine.session import Session, Sizes
@@ -151,8 +150,8 @@ class Compaction:
             if scope.cancel_called:  # what it stands for may be gone
                 done.success, done.error, done.summary_content = False, GIVEN_UP, None
             s.emit(done)
-            if done.success and (record := record_of(s.journal.state, s.journal.history)):
-                s.emit(record)
+            if done.success:
+                s.journal.record()
             self._left = s.context_sizes().conversation
         return done
 

@@ -21,6 +21,7 @@ from turnwright.store.load import load
 from turnwright.store.mend import Damage
 from turnwright.store.salvage import events_of
 from turnwright.store.state import State
+from turnwright.store.state_record import record_of
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +46,7 @@ class Journal:
         self._off_loop = off_loop
         self._durability: Durability = durability
         self._is_loaded = False
+        self._knows_all = False
         self._is_begun = False
         self._writers = 0
         self.is_asleep = False
@@ -116,7 +118,7 @@ class Journal:
         epoch = self.history.epoch
         self.state, self.history, self.damage, self.altered = load(self.log)
         self.history.epoch += epoch + 1
-        self._is_loaded = True
+        self._is_loaded = self._knows_all = True
         for fault in (self.damage, self.altered):
             if fault is not None:
                 log.warning("%s", fault)
@@ -138,7 +140,7 @@ class Journal:
         self.history.epoch = epoch + 1
         for event in events:
             self._fold(event)
-        self._is_loaded = True
+        self._is_loaded = self._knows_all = True
         if added is not None:
             self._publish(added)
 
@@ -165,6 +167,18 @@ class Journal:
         else:
             self._publication.publish_synced(event, at_once=True)
         return event
+
+    def record(self) -> None:
+        """Emit what the folds have come to, for a log that grows long to be resumed from there.
+
+        Nothing while the log holds another program's lines that aren't in the folds, or a first message
+        is still to come. Raises StoreError.
+        """
+        with self.writing(briefly=True):
+            self._look()
+            record = record_of(self.state, self.history) if self._knows_all else None
+            if record is not None:
+                self._publish(self._log(record, None))
 
     @property
     def refusals(self) -> int:
@@ -226,9 +240,16 @@ class Journal:
         self._publish(self._write(data, None))
 
     def _write(self, data: Data, agent_id: str | None) -> Event:
+        self._look()
+        return self._log(data, agent_id)
+
+    def _look(self) -> None:
         meddling = self.log.look()
         if meddling is not None:
+            self._knows_all = False
             self._say(Warned("log_changed", meddling))
+
+    def _log(self, data: Data, agent_id: str | None) -> Event:
         event = seal(data, parent_id=self.state.last_id, ephemeral=False, agent_id=agent_id)
         self.log.append(event.encoded)
         self._fold(event)
