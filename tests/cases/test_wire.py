@@ -3,16 +3,19 @@
 import os
 import shutil
 import socket
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from anyio.abc import ByteStream
 
 from tests.cases.scene import results
-from tests.cases.wired import Server, serving
+from tests.cases.wired import Server, WireClient, serving
 from turnwright.protocol import wire
 from turnwright.protocol.events.conversation import AssistantMessage, UserMessage
+from turnwright.protocol.events.session import Idle
 from turnwright.protocol.messages import Reply
 from turnwright.providers.base import ModelRequest
 from turnwright.providers.scripted import Step, calls, text
@@ -69,26 +72,47 @@ async def test_a_megabyte_of_prompt_arrives_whole_though_it_comes_a_byte_at_a_ti
         assert prompt in server.model.requests[0].messages[0].content
 
 
+Requests = Sequence[tuple[str, dict[str, Any]]]
+
+
+async def sent_at_once(server: Server, requests: Requests) -> WireClient:
+    """A client whose first requests arrive in one write."""
+    stream = stream_to(server)
+    frames = [
+        wire.encode({"jsonrpc": "2.0", "id": f"r{n}", "method": method, "params": params})
+        for n, (method, params) in enumerate(requests)
+    ]
+    await stream.send(encode(frames))
+    return server.connect(Framed(stream))
+
+
 async def test_requests_that_arrive_in_one_write_are_served_in_their_order(tmp_path: Path) -> None:
     """B95"""
+    requests: Requests = [
+        ("session.create", {"sessionId": "it", "workingDirectory": str(tmp_path)}),
+        ("session.send", {"sessionId": "it", "prompt": "first"}),
+        ("session.send", {"sessionId": "it", "prompt": "second"}),
+    ]
     async with serving(tmp_path, [text("one"), text("two")]) as server:
-        stream = stream_to(server)
-        requests = [
-            ("session.create", {"sessionId": "it", "workingDirectory": str(tmp_path)}),
-            ("session.send", {"sessionId": "it", "prompt": "first"}),
-            ("session.send", {"sessionId": "it", "prompt": "second"}),
-        ]
-        frames = [
-            wire.encode({"jsonrpc": "2.0", "id": f"r{n}", "method": method, "params": params})
-            for n, (method, params) in enumerate(requests)
-        ]
-        await stream.send(encode(frames))
-        client = server.connect(Framed(stream))
+        client = await sent_at_once(server, requests)
         await client.until("session.idle")
         assert [e.data.content for e in client.events if isinstance(e.data, UserMessage)] == [
             "first",
             "second",
         ]
+
+
+async def test_an_abort_in_one_write_with_its_message_stops_the_run(tmp_path: Path) -> None:
+    requests: Requests = [
+        ("session.create", {"sessionId": "it", "workingDirectory": str(tmp_path)}),
+        ("session.send", {"sessionId": "it", "prompt": "first"}),
+        ("session.abort", {"sessionId": "it"}),
+    ]
+    async with serving(tmp_path, [text("too late")]) as server:
+        client = await sent_at_once(server, requests)
+        await client.until("session.idle")
+        assert client.types.count("user.message") == client.types.count("abort") == 1
+        assert [e.data for e in client.events if isinstance(e.data, Idle)] == [Idle(aborted=True)]
 
 
 async def test_a_frame_of_a_gigabyte_is_refused_before_it_comes(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Literal
 
+import anyio.lowlevel
 import msgspec
 
 from turnwright.engine.answer_form import check_schema
@@ -66,7 +67,9 @@ class AbortParams(SessionParams):
 
 @methods.session("session.abort", AbortParams, inline=True)  # no task of its own: it is to be quick
 async def abort(session: Session, params: AbortParams) -> dict[str, bool]:
-    """Stop the run in hand."""
+    """Stop the run in hand, that of a message that was sent right before it too."""
+    if session.is_busy and session.run_scope is None:
+        await anyio.lowlevel.checkpoint()  # the run is about to begin
     session.abort(params.reason)
     return {"success": True}
 
