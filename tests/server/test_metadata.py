@@ -116,6 +116,21 @@ async def test_a_session_is_at_work_while_its_model_answers(tmp_path: Path) -> N
         assert await told() == rest
 
 
+@pytest.mark.parametrize("mode", ["append", "replace"])
+async def test_instruction_files_count_only_where_the_system_prompt_holds_them(
+    tmp_path: Path, mode: str
+) -> None:
+    (tmp_path / "AGENTS.md").write_text("Be kind. " * 40)
+    async with serving(tmp_path, [text("Done.")]) as server:
+        client = server.connect()
+        given = {"mode": mode, "content": "You are a tailor. " * 100}
+        session = await started(client, tmp_path, systemMessage=given)
+        await prompted(client, session, "go")
+        found = await client.call("session.metadata.getContextAttribution", sessionId=session)
+        told = found["contextAttribution"]["categories"]["customInstructions"]
+        assert ("Be kind." in server.model.requests[0].system) == (told > 0) == (mode == "append")
+
+
 async def test_the_parts_of_the_context_add_up_and_name_their_sources(tmp_path: Path) -> None:
     script = [calls(("a", "view", f'{{"path": "{tmp_path}"}}')), text("x" * 4000)]
     async with serving(tmp_path, script) as server:

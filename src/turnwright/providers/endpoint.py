@@ -27,7 +27,7 @@ class Endpoint(Struct, frozen=True):
     secrets: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
-        return f"Endpoint({self.name!r}, {self.url!r})"  # what secrets there are stays untold
+        return f"Endpoint({self.name!r}, {self.shown!r})"  # what secrets there are stays untold
 
     @classmethod
     def at(cls, url: str, *, name: str, token: str | None = None, headers: Mapping[str, str] = {}) -> Self:

@@ -23,6 +23,7 @@ from turnwright.errors import InvalidParams, TurnwrightError
 from turnwright.protocol import wire
 from turnwright.protocol.events.conversation import SystemMessage, UserMessage
 from turnwright.protocol.events.session import ModelChange, TitleChanged, ToolsUpdated
+from turnwright.protocol.options import SystemMessageOptions
 from turnwright.protocol.wire import Wire
 
 if TYPE_CHECKING:
@@ -158,13 +159,12 @@ async def prepare(s: "Session") -> None:
 async def system_prompt(s: "Session") -> str:
     """The system prompt as it is now, with the app's changes and the client's transforms."""
     options = s.options.system_message
-    if options and options.mode == "replace" and options.content is not None:
-        return options.content
+    if (whole := _replacement(options)) is not None:
+        return whole
     key = (s.mode, s.cwd, options, s.options.instruction_directories, s.options.skip_custom_instructions)
     if s.prompt_cache is not None and s.prompt_cache[0] == key:
         return s.prompt_cache[1]
-    told = "" if s.options.skip_custom_instructions else instructions.text(s.instructions())
-    sections = default_sections(s.cwd, s.mode, told)
+    sections = default_sections(s.cwd, s.mode, custom_instructions(s))
     overrides = (options.sections if options and options.mode == "customize" else None) or {}
     sections = customise(sections, overrides)
     wanted = transformed(overrides)
@@ -173,6 +173,17 @@ async def system_prompt(s: "Session") -> str:
     content = compose(options, sections)
     s.prompt_cache = (key, content)
     return content
+
+
+def custom_instructions(s: "Session") -> str:
+    """What instruction files add to the system prompt; nothing where the app gives the whole of it."""
+    if s.options.skip_custom_instructions or _replacement(s.options.system_message) is not None:
+        return ""
+    return instructions.text(s.instructions())
+
+
+def _replacement(options: SystemMessageOptions | None) -> str | None:
+    return options.content if options and options.mode == "replace" else None
 
 
 class _Section(Wire):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from turnwright.engine import context_use
-from turnwright.engine.prompts import instructions
+from turnwright.engine.prompts.prompt import custom_instructions
 from turnwright.engine.session import Session
 from turnwright.protocol.options import InfiniteSessions
 from turnwright.server.methods.base import Methods, SessionParams
@@ -49,8 +49,7 @@ async def attribution(session: Session, params: SessionParams) -> dict[str, Any]
     if not _is_settled(session):
         return {"contextAttribution": None}
     sizes, history = session.context_sizes(), session.journal.history
-    told = "" if session.options.skip_custom_instructions else instructions.text(session.instructions())
-    custom = min(session.tokens(len(told)), sizes.system)
+    custom = min(session.tokens(len(custom_instructions(session))), sizes.system)
     entries = [
         {"kind": "system", "id": "systemPrompt", "label": "System prompt", "tokens": sizes.system},
         {"kind": "system", "id": "toolDefinitions", "label": "Tool definitions", "tokens": sizes.tools},
