@@ -1,6 +1,7 @@
 """A long log is resumed from a record of its state, and says what it says when it is read from its start."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +15,10 @@ from turnwright.protocol.events import Data
 from turnwright.protocol.events.compaction import CompactionComplete, ContextCleared
 from turnwright.protocol.events.conversation import AssistantMessage, SystemMessage, UserMessage
 from turnwright.protocol.events.session import Context, Info, SessionStart, StateRecord
+from turnwright.store.disk import Disk
 from turnwright.store.history import History
-from turnwright.store.load import Loaded, load
+from turnwright.store.jsonl_log import JsonlLog
+from turnwright.store.load import VERIFIED_WHOLE, Loaded, load
 from turnwright.store.memory import MemoryLog
 from turnwright.store.state import State
 from turnwright.store.state_record import Recorded, Totals, record_of, recorded_in
@@ -117,18 +120,49 @@ def test_what_stands_before_a_record_is_not_read(left: int, records: int) -> Non
     assert told(resumed(events, damaged=places[-records] - 2)) == applied(events)
 
 
+@pytest.mark.parametrize(("old", "new"), [(b'"sum"', b'"sun"'), (b'"prompts":1', b'"prompts":2')])
+def test_a_big_log_is_compared_with_its_sums_from_the_summary_of_its_record_on(
+    tmp_path: Path, old: bytes, new: bytes
+) -> None:
+    said = [UserMessage("x" * VERIFIED_WHOLE), summary(1), UserMessage("on")]
+    log = JsonlLog(tmp_path / "events.jsonl", Disk(), new=True)
+    log.hold()
+    for event in recorded(sealed((data, None) for data in said)):
+        log.append(event.encoded)
+        log.sync()
+    assert load(log).altered is None
+    log.close()
+    file = tmp_path / "events.jsonl"
+    data = file.read_bytes()
+    assert data.count(old) == 1
+    file.write_bytes(data.replace(old, new))
+    log = JsonlLog(file, Disk(), new=False)
+    log.hold()
+    assert load(log).altered is not None
+    log.close()
+
+
 def test_what_stands_before_a_record_is_read_where_the_conversation_begins_there() -> None:
     events = recorded(sealed([(UserMessage("a"), None), (UserMessage("b"), None), (0.5, None)]))
     assert told(resumed(events)) == applied(events)
     assert resumed(events, damaged=1).damage is not None
 
 
-@pytest.mark.parametrize("state", [None, [], {"events": "many"}, {"openTurns": [["only one"]]}])
+@pytest.mark.parametrize("state", [None, [], {}, {"events": "many"}, {"openTurns": [["only one"]]}])
 def test_a_record_of_another_form_is_none(state: object) -> None:
     events = recorded(sealed([(UserMessage("a"), None), (1.0, None), (Info("x", "y"), None)]))
     record = parse(seal(StateRecord(state), parent_id=events[-1].id).encoded)
     events = [*events, record]
     assert told(resumed(events)) == applied(events)
+
+
+@pytest.mark.parametrize("lacking", [*Recorded.__struct_encode_fields__, *Totals.__struct_encode_fields__])
+def test_a_record_of_a_runtime_that_knew_less_of_the_state_is_none(lacking: str) -> None:
+    record = record_of(State(), History())
+    assert record is not None
+    assert recorded_in(record) is not None
+    del (record.state if lacking in record.state else record.state["usage"])[lacking]
+    assert recorded_in(record) is None
 
 
 def test_a_log_that_does_not_begin_with_a_start_is_read_as_a_whole() -> None:

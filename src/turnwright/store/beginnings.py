@@ -1,6 +1,7 @@
 """Where the folding of a long log may begin: behind what is recorded of the state."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from turnwright.protocol.envelope import Event
 from turnwright.protocol.events.compaction import CompactionComplete
@@ -19,7 +20,14 @@ _MOST_TRIED = 2
 """What a summary left of the conversation is in place after the next one, mostly."""
 
 
-def beginnings(log: EventLog) -> Iterator[Folding]:
+class Beginning(NamedTuple):
+    """A folding that is to go on, and the byte of the log with which begins what it was made of."""
+
+    folding: Folding
+    offset: int
+
+
+def beginnings(log: EventLog) -> Iterator[Beginning]:
     """A folding from the last record on, then one from the record before it."""
     first = _event_at(log, 0)
     place: int | None = log.size
@@ -32,12 +40,13 @@ def beginnings(log: EventLog) -> Iterator[Folding]:
             yield begun
 
 
-def _begun(log: EventLog, place: int, start: SessionStart) -> Folding | None:
+def _begun(log: EventLog, place: int, start: SessionStart) -> Beginning | None:
     event = _event_at(log, place)
     recorded = event and recorded_in(event.data)
     if event is None or recorded is None:
         return None
-    summary = _summary_before(log, place, event)
+    before = log.last(_SUMMARY, place)
+    summary = None if before is None else _summary_at(log, before, event)
     state = recorded.state()
     state.start = start
     state.apply(event)
@@ -47,13 +56,12 @@ def _begun(log: EventLog, place: int, start: SessionStart) -> Folding | None:
         summary=summary and summary_message(summary),
         messages=recorded.messages - (summary is not None),
     )
-    return Folding(state, history)
+    return Beginning(Folding(state, history), place if before is None or summary is None else before)
 
 
-def _summary_before(log: EventLog, place: int, record: Event) -> CompactionComplete | None:
-    """The summary that the record follows at once."""
-    found = log.last(_SUMMARY, place)
-    event = None if found is None else _event_at(log, found)
+def _summary_at(log: EventLog, place: int, record: Event) -> CompactionComplete | None:
+    """The summary there, if it is the one that the record follows at once."""
+    event = _event_at(log, place)
     if event is None or event.id != record.parent_id or not isinstance(event.data, CompactionComplete):
         return None
     return event.data if event.data.success else None

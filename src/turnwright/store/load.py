@@ -102,15 +102,18 @@ def _fold_whole(log: EventLog) -> _Folded | None:
 def _fold_long(log: EventLog) -> _Folded | None:
     """The same, with as little reading and decoding as there can be."""
     for begun in beginnings(log):
-        if found := _folded(log, begun):
+        if found := _folded(log, begun.folding, begun.offset):
             return found
     folding = Folding()
-    found = _folded(log, folding)
+    found = _folded(log, folding, log.size)
     return found if folding.history.adds_up else _fold_whole(log)
 
 
-def _folded(log: EventLog, folding: Folding) -> _Folded | None:
-    """Fold the rest of a log; None when it is damaged, or doesn't tell all."""
+def _folded(log: EventLog, folding: Folding, first: int) -> _Folded | None:
+    """Fold the rest of a log; None when it is damaged, or doesn't tell all.
+
+    Besides what the history is read from, it has to be what was written from the byte `first` on.
+    """
     if any(True for lines in log.pieces(folding.offset) for _ in folding.take(lines)):
         return None
     folding.close()
@@ -118,4 +121,4 @@ def _folded(log: EventLog, folding: Folding) -> _Folded | None:
     history = start.read(log) if folding.is_whole and start.adds_up and start.is_there else None
     if history is None:
         return None
-    return _Folded(folding.state, history, start.offset if log.size > VERIFIED_WHOLE else 0)
+    return _Folded(folding.state, history, min(start.offset, first) if log.size > VERIFIED_WHOLE else 0)

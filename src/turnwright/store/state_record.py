@@ -2,15 +2,12 @@
 
 from typing import Any
 
-from msgspec import field
-
 from turnwright.errors import InvalidParams
 from turnwright.protocol import wire
 from turnwright.protocol.events.conversation import ToolRequest
 from turnwright.protocol.events.limits import SessionLimits
 from turnwright.protocol.events.questions import ExternalToolRequested, PermissionRequested
 from turnwright.protocol.events.session import Context, Mode, StateRecord
-from turnwright.protocol.message_size import CHARACTERS_PER_TOKEN
 from turnwright.store.history import History
 from turnwright.store.state import Question, SelectedAgent, State
 from turnwright.store.usage import ModelTotals, Record
@@ -24,45 +21,45 @@ class _Asked(wire.Wire):
 
 
 class Totals(wire.Wire):
-    """What `Usage` holds."""
+    """What `Usage` holds; each field is always there, as in `Recorded`."""
 
-    models: dict[str, ModelTotals] = field(default_factory=dict[str, ModelTotals])
-    duration: float = 0.0
-    lines_added: int = 0
-    lines_removed: int = 0
-    files: list[str] = field(default_factory=list[str])
-    last: Record | None = None
-    characters_per_token: float = CHARACTERS_PER_TOKEN
+    models: dict[str, ModelTotals]
+    duration: float
+    lines_added: int
+    lines_removed: int
+    files: list[str]
+    last: Record | None
+    characters_per_token: float
 
 
 class Recorded(wire.Wire):
     """The state at a moment, the system prompt, and how many messages the history had.
 
     Results that were awaited then count as messages. What each event brings anew is left out, and what the
-    log's first line says.
+    log's first line says. Each field is always there: what lacks one was made by a runtime that knew less.
     """
 
-    system: str = ""
-    messages: int = 0
-    events: int = 0
-    context: Context | None = None
-    model: str | None = None
-    reasoning_effort: str | None = None
-    agent: SelectedAgent | None = None
-    limits: SessionLimits | None = None
-    mode: Mode = "interactive"
-    name: str | None = None
-    title: str | None = None
-    tracks_files: bool = False
-    prompts: int = 0
-    turns: int = 0
-    compactions: int = 0
-    user_messages: list[str] = field(default_factory=list[str])
-    response_schema: dict[str, Any] | None = None
-    open_turns: list[tuple[str | None, str]] = field(default_factory=list[tuple[str | None, str]])
-    open_calls: list[ToolRequest] = field(default_factory=list[ToolRequest])
-    questions: list[_Asked] = field(default_factory=list[_Asked])
-    usage: Totals = field(default_factory=Totals)
+    system: str
+    messages: int
+    events: int
+    context: Context | None
+    model: str | None
+    reasoning_effort: str | None
+    agent: SelectedAgent | None
+    limits: SessionLimits | None
+    mode: Mode
+    name: str | None
+    title: str | None
+    tracks_files: bool
+    prompts: int
+    turns: int
+    compactions: int
+    user_messages: list[str]
+    response_schema: dict[str, Any] | None
+    open_turns: list[tuple[str | None, str]]
+    open_calls: list[ToolRequest]
+    questions: list[_Asked]
+    usage: Totals
 
     def state(self) -> State:
         """The state as it was."""
