@@ -220,11 +220,11 @@ def test_a_disk_that_is_full_costs_a_warning_and_leaves_the_old_file(
     file.follow(state)
     before = (tmp_path / NAME).read_text()
 
-    def full(self: Path, data: bytes) -> int:
-        self.touch()
+    def full(source: str, target: str) -> None:
+        assert Path(source).exists()
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "replace", full)
     state.name = "new"
     with caplog.at_level(logging.WARNING):
         file.follow(state)

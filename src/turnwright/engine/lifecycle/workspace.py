@@ -27,7 +27,7 @@ class WorkspaceFile:
     """The file of one session. It is derived from the log: when it can't be written, the session goes on."""
 
     def __init__(self, folder: Path, session_id: str) -> None:
-        self._folder = folder
+        self._file = f"{folder}/{NAME}"
         self._session_id = session_id
         self._told: object = None
 
@@ -40,15 +40,17 @@ class WorkspaceFile:
 
     def write(self, state: State) -> None:
         """Write the file, all of it or nothing. A session that has no folder gets no file."""
-        path, draft = self._folder / NAME, self._folder / f"{NAME}.{os.getpid()}.new"
+        # Every session writes it: the methods of a Path would take as long as the system does.
+        draft = f"{self._file}.{os.getpid()}.new"
         try:
-            draft.write_bytes(as_yaml(describe(self._session_id, state)).encode())
-            draft.replace(path)
+            with open(draft, "wb", buffering=0) as file:  # noqa: PTH123
+                file.write(as_yaml(describe(self._session_id, state)).encode())
+            os.replace(draft, self._file)  # noqa: PTH105
         except FileNotFoundError:
             return
         except OSError as error:
-            log.warning("can't write %s: %s", path, error.strerror)
-            draft.unlink(missing_ok=True)
+            log.warning("can't write %s: %s", self._file, error.strerror)
+            Path(draft).unlink(missing_ok=True)
 
 
 def describe(session_id: str, state: State) -> dict[str, Value]:
