@@ -63,3 +63,45 @@ async def test_work_that_comes_after_the_close_is_done_all_the_same() -> None:
     for _ in range(20):
         assert await done(threads, lambda: None) is None
         threads.close()
+
+
+async def test_all_that_ends_while_the_loop_is_busy_is_told_at_once_and_in_order() -> None:
+    threads = Threads(most=1)
+    told: list[int] = []
+    carried_out = threading.Event()
+
+    def told_of(number: int) -> None:
+        told.append(number)
+        asyncio.get_running_loop().call_soon(told.append, -1)
+
+    for number in range(3):
+        threads.begin(lambda: None, lambda failure, number=number: told_of(number))
+    threads.begin(carried_out.set, lambda failure: None)
+    assert carried_out.wait(timeout=5)
+    await anyio.lowlevel.checkpoint()
+    await done(threads, lambda: None)
+    assert told == [0, 1, 2, -1, -1, -1]
+    threads.close()
+
+
+async def test_one_who_raises_when_told_keeps_nothing_from_the_others() -> None:
+    threads = Threads(most=1)
+    loop = asyncio.get_running_loop()
+    raised: list[object] = []
+    loop.set_exception_handler(lambda loop, context: raised.append(context.get("exception")))
+    bug = ZeroDivisionError()
+
+    def refuse(failure: StoreError | None) -> None:
+        raise bug
+
+    carried_out = threading.Event()
+    others = [loop.create_future() for _ in range(2)]
+    threads.begin(lambda: None, refuse)
+    for other in others:
+        threads.begin(lambda: None, other.set_result)
+    threads.begin(carried_out.set, lambda failure: None)
+    assert carried_out.wait(timeout=5)
+    with anyio.fail_after(5):
+        assert await asyncio.gather(*others) == [None, None]
+    assert raised == [bug]
+    threads.close()
