@@ -13,7 +13,7 @@ from turnwright.providers.shown_pictures import Tally, without_first
 UNNAMED = "document.pdf"
 """What a document without a name is called where the API wants one."""
 
-MOST_CONVERSATIONS = 256
+MOST_CONVERSATIONS = 4096
 MOST_BYTES = 64 * 1024 * 1024
 
 

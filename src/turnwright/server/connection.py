@@ -18,6 +18,9 @@ from turnwright.server.table import METHODS
 
 log = logging.getLogger(__name__)
 
+MOST_SESSIONS = 4096
+"""Sessions that may be busy at once before what frames their events is made anew for each event."""
+
 
 class Connection:
     """A client, from its first message to its hang-up. It is the context of every method."""
@@ -55,7 +58,7 @@ class Connection:
         self.peer.notify("session.lifecycle", news)
 
 
-@lru_cache
+@lru_cache(maxsize=MOST_SESSIONS)
 def _around_events(session_id: str) -> tuple[bytes, bytes]:
     """What stands before and behind each event of a session on the wire."""
     place = Raw(b'{"sessionId":"%b","event":{}}' % session_id.encode())
