@@ -109,6 +109,12 @@ def test_a_summary_counts_only_right_before_its_record() -> None:
     assert told(resumed(events)) == applied(events)
 
 
+def test_a_summary_of_a_sub_agents_own_conversation_is_none_of_the_sessions() -> None:
+    said: list[tuple[Data, str | None]] = [(summary(0), "agent"), (AssistantMessage("m", "re", []), None)]
+    events = recorded(sealed([*said, (summary(0), None)]), places=[0])
+    assert told(resumed(events)) == applied(events)
+
+
 @pytest.mark.parametrize(("left", "records"), [(0, 1), (2, 2)], ids=["the last one", "the one before"])
 def test_what_stands_before_a_record_is_not_read(left: int, records: int) -> None:
     prompts = [UserMessage(f"{number}") for number in range(6)]

@@ -60,11 +60,11 @@ def _begun(log: EventLog, place: int, start: SessionStart) -> Beginning | None:
 
 
 def _summary_at(log: EventLog, place: int, record: Event) -> CompactionComplete | None:
-    """The summary there, if it is the one that the record follows at once."""
+    """The summary of the conversation there, if it is the one that the record follows at once."""
     event = _event_at(log, place)
-    if event is None or event.id != record.parent_id or not isinstance(event.data, CompactionComplete):
+    if event is None or event.id != record.parent_id or event.agent_id is not None:
         return None
-    return event.data if event.data.success else None
+    return event.data if isinstance(event.data, CompactionComplete) and event.data.success else None
 
 
 def _event_at(log: EventLog, place: int) -> Event | None:
