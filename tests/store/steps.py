@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from turnwright.protocol.envelope import Event, parse, seal
 from turnwright.protocol.events import Data
+from turnwright.protocol.events.agents import SubagentDeselected, SubagentSelected
 from turnwright.protocol.events.compaction import CompactionComplete, CompactionStart, ContextCleared
 from turnwright.protocol.events.conversation import (
     AssistantMessage,
@@ -17,6 +18,7 @@ from turnwright.protocol.events.conversation import (
     TurnStart,
     UserMessage,
 )
+from turnwright.protocol.events.limits import SessionLimits, SessionLimitsChanged
 from turnwright.protocol.events.questions import (
     ExternalToolCompleted,
     ExternalToolRequested,
@@ -24,7 +26,14 @@ from turnwright.protocol.events.questions import (
     PermissionRequested,
     PermissionResult,
 )
-from turnwright.protocol.events.session import Info, ModeChanged, Renamed, UsageRecord
+from turnwright.protocol.events.session import (
+    ContextChanged,
+    Info,
+    ModeChanged,
+    ModelChange,
+    Renamed,
+    UsageRecord,
+)
 from turnwright.protocol.events.tools import FileEdited, HookStart, ToolComplete, ToolStart, ToolSuccess
 from turnwright.store.history import History
 from turnwright.store.state import State
@@ -32,6 +41,8 @@ from turnwright.store.state import State
 IDS = st.sampled_from("abcd")
 TURNS = st.sampled_from("0123")
 TEXTS = st.text(max_size=4)
+MODELS = st.sampled_from(["m", "n"])
+LIMITS = st.builds(SessionLimits, st.sampled_from([None, 1.5]))
 
 
 def as_told(state: State, history: History) -> dict[str, Any]:
@@ -79,6 +90,7 @@ PAYLOADS = st.one_of(
         TEXTS,
         message_id=st.sampled_from([None, "m"]),
         is_autopilot_continuation=st.sampled_from([None, True]),
+        response_schema=st.sampled_from([None, {"type": "object"}]),
     ),
     st.builds(ContextCleared, st.just(1), st.sampled_from([None, "anew"]), st.sampled_from([None, "m"])),
     st.builds(SystemMessage, TEXTS, st.just("system")),
@@ -88,6 +100,11 @@ PAYLOADS = st.one_of(
     st.just(Info("x", "y")),
     st.builds(Renamed, TEXTS),
     st.just(ModeChanged("interactive", "plan")),
+    st.builds(ModelChange, MODELS, reasoning_effort=st.sampled_from([None, "high"])),
+    st.builds(SubagentSelected, IDS, IDS, st.none(), model=st.none() | MODELS),
+    st.just(SubagentDeselected()),
+    st.builds(SessionLimitsChanged, st.none() | LIMITS),
+    st.builds(ContextChanged, IDS, branch=st.none() | IDS),
     st.just(CompactionStart(1, 1, 1, 1, 1, "threshold")),
     st.builds(PermissionRequested, IDS, st.just({"kind": "shell"})),
     st.builds(PermissionCompleted, IDS, st.just(PermissionResult("approved"))),

@@ -39,7 +39,8 @@ class Loaded(NamedTuple):
 def load(log: EventLog, *, decoded_whole: int = DECODED_WHOLE) -> Loaded:
     """Fold a log that is held, and mend it when it is damaged. Raises StoreError.
 
-    Up to how many bytes each line is decoded makes no difference but in time and memory.
+    Up to how many bytes each line is decoded makes no difference but in time and memory, as long as the log
+    is what was written: what is lost or damaged before a record of the state goes unseen.
     """
     if not log.size:
         return Loaded(State(), History(), None, log.verify())
