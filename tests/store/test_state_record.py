@@ -184,6 +184,14 @@ def test_no_record_is_made_while_the_first_message_is_still_to_come() -> None:
     assert record_of(State(), history) is not None
 
 
+def test_no_record_is_made_that_would_be_long() -> None:
+    state, history = State(), History()
+    state.usage.files = dict.fromkeys("x" * 1000 + str(number) for number in range(200))
+    assert record_of(state, history) is not None
+    state.usage.files |= dict.fromkeys("y" * 1000 + str(number) for number in range(200))
+    assert record_of(state, history) is None
+
+
 def test_a_record_is_small_however_long_the_log() -> None:
     state, history, sizes = State(), History(), list[int]()
     for event in LongLog(output=300, turns_of_a_summary=50).events(1200):

@@ -80,8 +80,12 @@ _OF_ITS_OWN_FORM = {"open_turns", "open_calls", "questions", "usage"}
 _AS_IT_IS = tuple({*Recorded.__struct_fields__} & {*vars(State())} - _OF_ITS_OWN_FORM)
 
 
+LARGEST = 256 * 1024
+"""Bytes of a record: what is said again of open calls and edited files must not outweigh what it spares."""
+
+
 def record_of(state: State, history: History) -> StateRecord | None:
-    """What to log; None in the moment in which the first message is still to come."""
+    """What to log; None where it would be too long, or the first message is still to come."""
     if history.seed is not None:
         return None
     used: dict[str, Any] = {**vars(state.usage), "files": [*state.usage.files]}
@@ -94,7 +98,7 @@ def record_of(state: State, history: History) -> StateRecord | None:
         usage=Totals(**used),
         **{name: getattr(state, name) for name in _AS_IT_IS},
     )
-    return StateRecord(wire.builtins(recorded))
+    return StateRecord(wire.builtins(recorded)) if len(wire.encode(recorded)) <= LARGEST else None
 
 
 def recorded_in(data: object) -> Recorded | None:
