@@ -1,7 +1,6 @@
 """The one place that touches msgspec's JSON: encoding and decoding."""
 
 import os
-import random
 import re
 import time
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from turnwright.errors import InvalidParams
+from turnwright.protocol.chance import Chance
 from turnwright.protocol.explanation import explain
 
 T = TypeVar("T")
@@ -125,16 +125,12 @@ def builtins(value: object) -> Json:
     return msgspec.to_builtins(value, str_keys=True)
 
 
-chance = random.Random()
-"""Where all that is random comes from: a generator of our own, which no library seeds, but a simulation does.
-A forked child must not repeat its parent's ids."""
+chance = Chance()
+"""Where all that is random comes from; a simulation seeds it. A forked child must not repeat its parent's."""
 os.register_at_fork(after_in_child=chance.seed)
 
-
-def new_id() -> str:
-    """Return a random UUID (version 4) as text. It is unique; it is no secret."""
-    text = chance.randbytes(16).hex()
-    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
+new_id = chance.new_id
+"""A random UUID (version 4) as text. It is unique; it is no secret."""
 
 
 def now() -> str:
