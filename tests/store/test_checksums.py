@@ -22,7 +22,7 @@ def a_log(folder: Path, *lines: bytes) -> JsonlLog:
     log.hold()
     for line in lines:
         log.append(line)
-        log.sync()
+        log.begin_sync()()
     return log
 
 
@@ -56,7 +56,7 @@ def test_a_changed_letter_is_told_and_appending_goes_on(tmp_path: Path) -> None:
     log.hold()
     assert log.verify() == Altered(6, 12)
     log.append(b'"four"')
-    log.sync()
+    log.begin_sync()()
     assert log.verify() == Altered(6, 12)
     log.close()
 
@@ -65,13 +65,13 @@ def test_a_log_that_is_cut_back_or_rewritten_has_sums_of_what_it_is_then(tmp_pat
     log = a_log(tmp_path, b'"one"', b'"two"')
     log.rewrite([b'"eins"'])
     log.append(b'"zwei"')
-    log.sync()
+    log.begin_sync()()
     assert log.verify() is None
     assert len((tmp_path / SUMS_NAME).read_bytes().splitlines()) == 1
     log.end_at(7)
     assert log.verify() is None
     log.append(b'"drei"')
-    log.sync()
+    log.begin_sync()()
     log.close()
     spoil(tmp_path, b"drei", b"drEi")
     log = JsonlLog(tmp_path / LOG_NAME, Disk(), new=False)
@@ -137,7 +137,7 @@ def test_a_log_that_is_rewritten_while_it_is_synced_gets_no_sum_of_what_it_was(t
     log = JsonlLog(tmp_path / LOG_NAME, Rewriting(), new=True)
     log.hold()
     log.append(b'"one"')
-    log.sync()
+    log.begin_sync()()
     assert rewritten
     assert log.verify() is None
     log.close()
@@ -147,7 +147,7 @@ def test_a_sync_that_ends_when_another_may_write_notes_no_sum(tmp_path: Path) ->
     first = a_log(tmp_path)
     first.append(b'"one"')
     first.release()
-    first.sync()
+    first.begin_sync()()
     other = JsonlLog(tmp_path / LOG_NAME, Disk(), new=False)
     other.hold()
     other.rewrite([b'"eins"', b'"zwei"'])

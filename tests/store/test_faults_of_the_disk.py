@@ -49,9 +49,9 @@ async def test_a_sync_that_failed_is_made_good_by_writing_the_log_anew(tmp_path:
     before = (tmp_path / "s" / LOG_NAME).stat().st_ino
     broken = JsonlStore(tmp_path, FailingDisk(FAULTS["EIO"], 1)).open("s")
     with pytest.raises(StoreError, match="can't sync"):
-        broken.sync()
+        broken.begin_sync()()
     broken.append(b"2")
-    broken.sync()
+    broken.begin_sync()()
     assert (tmp_path / "s" / LOG_NAME).read_bytes() == b"1\n2\n"
     assert (tmp_path / "s" / LOG_NAME).stat().st_ino != before
     broken.close()

@@ -29,8 +29,8 @@ def test_the_folders_above_all_sessions_are_synced_with_the_first_log_alone(tmp_
     store = JsonlStore(tmp_path / "home" / "session-state", disk)
     for session_id in ("first", "second"):
         log = store.create(session_id)
-        log.name()
-        log.name()
+        log.begin_naming()()
+        log.begin_naming()()
         log.close()
     assert disk.synced == ["first", "session-state", "home", tmp_path.name, "second", "session-state"]
 
@@ -41,8 +41,8 @@ def test_a_sync_brings_a_name_to_the_disk_that_nobody_brought_there_before(tmp_p
     log = store.create("s")
     log.hold()
     log.append(b"{}")
-    log.sync()
-    log.sync()
+    log.begin_sync()()
+    log.begin_sync()()
     log.close()
     folders = ["s", "session-state", "home", tmp_path.name]
     assert disk.synced == ["events.jsonl", *folders, "events.jsonl"]
@@ -52,8 +52,8 @@ def test_a_home_that_was_made_anew_is_named_anew(tmp_path: Path) -> None:
     disk = Counting()
     home = tmp_path / "home"
     store = JsonlStore(home / "session-state", disk)
-    store.create("first").name()
+    store.create("first").begin_naming()()
     os.rename(home, tmp_path / "elsewhere")  # noqa: PTH104  nothing is deleted, so no inode is used again
     disk.synced.clear()
-    store.create("second").name()
+    store.create("second").begin_naming()()
     assert disk.synced == ["second", "session-state", "home", tmp_path.name]

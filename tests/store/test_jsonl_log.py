@@ -116,7 +116,7 @@ def test_a_log_that_is_rewritten_or_closed_while_it_is_synced_keeps_its_descript
     log = a_log(tmp_path, disk)
     file = tmp_path / "session-state" / "s" / "events.jsonl"
     before = file.stat()
-    thread = threading.Thread(target=log.sync)
+    thread = threading.Thread(target=log.begin_sync())
     thread.start()
     assert disk.is_asked.wait(10)
     if change == "rewrite":
@@ -137,7 +137,7 @@ def test_a_log_that_is_closed_cannot_be_synced(tmp_path: Path) -> None:
     log = a_log(tmp_path)
     log.close()
     with pytest.raises(StoreError, match="it is closed"):
-        log.sync()
+        log.begin_sync()()
 
 
 def test_a_file_that_was_put_in_the_logs_place_is_kept_beside_it(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_file_that_was_put_in_the_logs_place_is_kept_beside_it(tmp_path: Path)
     file = tmp_path / "session-state" / "s" / "events.jsonl"
     file.rename(tmp_path / "moved")
     file.write_bytes(b"not ours\n")
-    log.sync()
+    log.begin_sync()()
     assert log.look() == (
         "Another program put a file in the place of the session's log. It is now events.jsonl.replaced."
     )

@@ -135,7 +135,7 @@ def test_a_big_log_is_compared_with_its_sums_from_the_summary_of_its_record_on(
     log.hold()
     for event in recorded(sealed((data, None) for data in said)):
         log.append(event.encoded)
-        log.sync()
+        log.begin_sync()()
     assert load(log).altered is None
     log.close()
     file = tmp_path / "events.jsonl"

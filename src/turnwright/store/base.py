@@ -1,7 +1,7 @@
 """What a store of events must do."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -62,14 +62,18 @@ class EventLog(Protocol):
         """Add one event's JSON, all of it or nothing. Quick. Only while held. Raises StoreError."""
         ...
 
-    def sync(self) -> None:
-        """Return when all that was appended would survive a power loss. May block. Raises StoreError."""
+    def begin_sync(self) -> Callable[[], None]:
+        """Begin to bring all that was appended to the disk.
+
+        What comes back, once called, returns when it would survive a power loss. It may block, for any thread
+        to do it, and raises StoreError. Raises StoreError when the log is closed.
+        """
         ...
 
-    def name(self) -> None:
-        """Return when the log would be found after a power loss; else the next `sync` takes care of that.
+    def begin_naming(self) -> Callable[[], None]:
+        """Begin to bring to the disk what the log is found by; else the next sync takes care of that.
 
-        May block. Raises StoreError.
+        What comes back is as that of `begin_sync`.
         """
         ...
 

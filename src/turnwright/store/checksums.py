@@ -1,7 +1,6 @@
 """Checksums beside a log: what a disk or another program changed in it doesn't pass for what was written."""
 
 import os
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -80,16 +79,10 @@ class Checksums:
     def __init__(self, log: Path) -> None:
         self._path = log.with_name(SUMS_NAME)
         self._fd = -1
-        self._using = threading.Lock()
-
-    def make(self) -> None:
-        """Have the file there, for the first sum needn't wait for it then. Any thread may ask for it."""
-        with self._using, suppress(OSError):
-            os.close(self._open())
 
     def note(self, sum: Sum) -> None:
-        """Keep the sum of what the disk has by now. Any thread may ask for it."""
-        with self._using, suppress(OSError):
+        """Keep the sum of what the disk has by now."""
+        with suppress(OSError):
             if self._fd < 0:
                 self._fd = self._open()
             os.write(self._fd, b"%x %08x\n" % (sum.size, sum.crc))
@@ -105,10 +98,9 @@ class Checksums:
 
     def close(self) -> None:
         """Let go of the file, until the next sum."""
-        with self._using:
-            if self._fd >= 0:
-                os.close(self._fd)
-                self._fd = -1
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
 
     def noted(self) -> Iterator[Sum]:
         """The sums of the log as far as they can be read."""

@@ -23,6 +23,11 @@ class Disk:
         """Return when what was written would survive a power loss."""
         os.fsync(fd)
 
+    @property
+    def syncs_plainly(self) -> bool:
+        """Whether nothing but the system's `fsync` stands behind `sync`."""
+        return type(self).sync is Disk.sync
+
     def replace(self, source: Path, target: Path) -> None:
         """Put a file in another one's place, at once."""
         source.replace(target)

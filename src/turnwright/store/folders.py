@@ -1,36 +1,46 @@
 """The names of a log and of the folders above it: a file can be on the disk, and not its name."""
 
 import os
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-
-from turnwright.store.disk import Disk
+from typing import NamedTuple
 
 ABOVE = 2
 """Folders above that of all sessions that may have got an entry with the first log: the home, its parent."""
 
 
+class Names(NamedTuple):
+    """Folders whose entries lead to a log; `root` is the device and inode of that of all sessions."""
+
+    folders: Sequence[Path] = ()
+    root: tuple[int, int] | None = None
+
+
+NOTHING_TO_SYNC = Names()
+
+
 class Folders:
-    """Brings names to the disk. Those above the sessions' own, which stay, once for all logs of a store."""
+    """Knows which folders to sync so that a log is found after a power loss.
 
-    def __init__(self, disk: Disk) -> None:
-        self._disk = disk
-        self._named: set[tuple[int, int]] = set()
+    Those above the sessions' own, which stay, are synced once for all logs of a store.
+    """
 
-    def sync(self, log: Path) -> None:
-        """Return when a log would be found after a power loss. May block. Raises OSError."""
-        session, all_sessions, *above = log.parents[: 2 + ABOVE]
-        self._sync(session)
-        self._sync(all_sessions)
-        for folder, holder in zip((all_sessions, *above), above, strict=False):
-            status = folder.stat()
+    def __init__(self) -> None:
+        self._synced: set[tuple[int, int]] = set()
+
+    def to_sync(self, log: Path) -> Names:
+        """The folders that lead to a log and may not be on the disk."""
+        session = log.parent
+        root = session.parent
+        identity = None
+        with suppress(OSError):  # whoever opens it hears why
+            status = os.stat(root)  # noqa: PTH116  for each session: a Path costs more than that
             identity = status.st_dev, status.st_ino
-            if identity not in self._named:
-                self._sync(holder)
-                self._named.add(identity)
+        above = () if identity in self._synced else root.parents[:ABOVE]
+        return Names([session, root, *above], identity)
 
-    def _sync(self, folder: Path) -> None:
-        fd = self._disk.open(folder, os.O_RDONLY)
-        try:
-            self._disk.sync(fd)
-        finally:
-            os.close(fd)
+    def synced(self, names: Names) -> None:
+        """Remember that the disk has them. Any thread may say it."""
+        if names.root is not None:
+            self._synced.add(names.root)

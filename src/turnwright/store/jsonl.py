@@ -38,7 +38,7 @@ class JsonlStore:
     def __init__(self, root: Path, disk: Disk | None = None) -> None:
         self.root = root
         self._disk = disk or Disk()
-        self._folders = Folders(self._disk)
+        self._folders = Folders()
         self._marks = OwnMarks(root.parent / "turnwright" / "holders")
         self._index = SessionIndex(root.parent / "turnwright" / "index.sqlite")
 

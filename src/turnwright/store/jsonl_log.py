@@ -3,7 +3,6 @@
 import errno
 import os
 import stat
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -13,11 +12,12 @@ from turnwright.errors import StoreError
 from turnwright.store.checksums import NOTHING, Altered, Checksums, Sum, verify
 from turnwright.store.descriptor import Descriptor
 from turnwright.store.disk import Disk
-from turnwright.store.folders import Folders
+from turnwright.store.folders import NOTHING_TO_SYNC, Folders, Names
 from turnwright.store.lease import Lease
 from turnwright.store.meddling import Place
 from turnwright.store.own_marks import OwnMarks
 from turnwright.store.reading import BLOCK, NOT_REGULAR, blocks_in, last_in, lines_in, pieces_in
+from turnwright.store.syncing import Sync
 
 LOG_NAME = "events.jsonl"
 TORN_NAME = f"{LOG_NAME}.torn"
@@ -41,7 +41,7 @@ class JsonlLog:
     ) -> None:
         self._path = path
         self._disk = disk
-        self._folders = folders or Folders(disk)
+        self._folders = folders or Folders()
         self._lease = Lease(path.parent, marks)
         self._checksums = Checksums(path)
         self._sum: Sum | None = NOTHING if new else None
@@ -61,7 +61,6 @@ class JsonlLog:
         self._place = Place(path, self._fd)
         self._doubtful: Descriptor | None = None
         self._named: Descriptor | None = None
-        self._changing = threading.Lock()
         self._version = 0
         self._synced: tuple[Sum | None, int] | None = None
         if new:
@@ -86,8 +85,7 @@ class JsonlLog:
         status = os.fstat(self._fd)
         self.is_cut = status.st_ino == was[0] and status.st_size < was[1]
         if self.is_cut:
-            with self._changing:
-                self._forget_sums()
+            self._forget_sums()
         self.size = status.st_size
         return (status.st_ino, status.st_size) != was
 
@@ -97,8 +95,7 @@ class JsonlLog:
             self._checksums.close()
             self._lease.give_back(self._fd)
             self._is_held = False
-            with self._changing:
-                self._version += 1  # whoever holds it next may make another log of it
+            self._version += 1  # whoever holds it next may make another log of it
 
     def append(self, line: bytes) -> None:
         record = line + b"\n"
@@ -151,22 +148,36 @@ class JsonlLog:
             self.size += 1
         return grown
 
-    def sync(self) -> None:
-        with self._changing:
-            if not self._is_open:
-                raise StoreError(f"can't sync the session's log {self._path}: it is closed")
-            file, version = self._file, self._version
-            sum = self._sum if self._is_held else None
-            file.lend()
-        try:
-            self._disk.sync(file.fd)
-            self._bring_name_to_disk(file)
-            self._synced = sum, version
-        except OSError as error:
+    def begin_sync(self) -> Sync:
+        if not self._is_open:
+            raise StoreError(f"can't sync the session's log {self._path}: it is closed")
+        file, names = self._file, self._unsynced_names()
+        sum = self._sum if self._is_held else None
+        ended = partial(self._end_sync, file, names, (sum, self._version))
+        return Sync(self._disk, file, names.folders, ended)
+
+    def _end_sync(
+        self, file: Descriptor, names: Names, synced: tuple[Sum | None, int], failure: OSError | None
+    ) -> None:
+        if failure is not None:
             self._doubtful = file
-            raise self._error("sync", error) from error
-        finally:
-            file.close()
+            raise self._error("sync", failure) from failure
+        self._end_naming(file, names, None)
+        self._synced = synced
+
+    def begin_naming(self) -> Sync:
+        names = self._unsynced_names()
+        return Sync(self._disk, None, names.folders, partial(self._end_naming, self._file, names))
+
+    def _end_naming(self, file: Descriptor, names: Names, failure: OSError | None) -> None:
+        if failure is not None:
+            raise self._error("sync", failure) from failure
+        if names.folders:
+            self._folders.synced(names)
+            self._named = file
+
+    def _unsynced_names(self) -> Names:
+        return NOTHING_TO_SYNC if self._named is self._file else self._folders.to_sync(self._path)
 
     def _note_sync(self) -> None:
         """Keep the sum of what was synced, and see whether the name still stands for the file.
@@ -180,13 +191,6 @@ class JsonlLog:
             sum, version = synced
             if sum is not None and version == self._version:
                 self._checksums.note(sum)
-
-    def name(self) -> None:
-        try:
-            self._bring_name_to_disk(self._file)
-            self._checksums.make()
-        except OSError as error:
-            raise self._error("sync", error) from error
 
     def verify(self, start: int = 0) -> Altered | None:
         self._note_sync()
@@ -231,10 +235,9 @@ class JsonlLog:
             self._disk.sync(fd)
             if self._is_held:
                 self._lease.extend(fd)
-            with self._changing:
-                self._forget_sums()
-                self._disk.replace(draft, self._path)
-                self._take_over(fd)
+            self._forget_sums()
+            self._disk.replace(draft, self._path)
+            self._take_over(fd)
         except OSError as error:
             if fd >= 0:
                 os.close(fd)
@@ -258,8 +261,7 @@ class JsonlLog:
             raise self._error("set aside what is damaged in", error) from error
 
     def end_at(self, size: int) -> None:
-        with self._changing:
-            self._forget_sums()
+        self._forget_sums()
         try:
             self._disk.truncate(self._fd, size)
             self.size = size
@@ -273,11 +275,10 @@ class JsonlLog:
         if self._is_open:
             self._note_sync()
             self.release()
-            with self._changing:
-                self._checksums.close()
-                self._is_open = False
-                self._fd = -1
-                self._file.close()
+            self._checksums.close()
+            self._is_open = False
+            self._fd = -1
+            self._file.close()
 
     def _is_in_place(self) -> bool:
         """Whether our file is the one under the log's name; one that was removed is written anew later."""
@@ -291,8 +292,7 @@ class JsonlLog:
             fd = self._disk.open(self._path, os.O_RDWR | os.O_APPEND)
         except OSError as error:
             raise self._error("open", error) from error
-        with self._changing:
-            self._take_over(fd)
+        self._take_over(fd)
 
     def _take_over(self, fd: int) -> None:
         """Go on with another file; a sync of the one so far, in a thread, ends with that one."""
@@ -323,11 +323,6 @@ class JsonlLog:
             self._disk.truncate(self._fd, self.size)
         except OSError:
             self._is_torn = True
-
-    def _bring_name_to_disk(self, file: Descriptor) -> None:
-        if self._named is not file:
-            self._folders.sync(self._path)
-            self._named = file
 
     def _error(self, action: str, error: OSError) -> StoreError:
         return StoreError(f"can't {action} the session's log {self._path}: {error.strerror}")

@@ -1,6 +1,6 @@
 """Logs in memory, for tests and for sessions that shall leave nothing behind."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from turnwright.errors import SessionNotFound, StoreError
@@ -36,11 +36,15 @@ class MemoryLog:
         self.lines.append(line)
         self.size += len(line) + 1
 
+    def begin_sync(self) -> Callable[[], None]:
+        return self.sync
+
     def sync(self) -> None:
+        """Remember how much was there."""
         self.synced = len(self.lines)
 
-    def name(self) -> None:
-        pass
+    def begin_naming(self) -> Callable[[], None]:
+        return lambda: None
 
     def read(self, start: int = 0) -> Iterator[bytes]:
         offset = 0

@@ -42,7 +42,7 @@ class Journal:
         self.history = History()
         self.damage: Damage | None = None
         self.altered: Altered | None = None
-        self._publication = Publication(lambda: self.log.sync(), off_loop)
+        self._publication = Publication(lambda: self.log.begin_sync(), off_loop)
         self._off_loop = off_loop
         self._durability: Durability = durability
         self._is_loaded = False
@@ -211,7 +211,7 @@ class Journal:
     def bring_name_to_disk(self) -> None:
         """Begin to bring the log's name to the disk: the first sync needn't do it then."""
         if self._durability != "none":
-            self._off_loop(lambda: self.log.name(), lambda failure: None)
+            self._off_loop(self.log.begin_naming(), lambda failure: None)
 
     async def close(self) -> None:
         """Publish what waits, and let go of the log. An abort doesn't cut that short."""

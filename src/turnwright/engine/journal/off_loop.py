@@ -6,7 +6,6 @@ contexts and cancellation that a sync has no use of.
 
 import asyncio
 import threading
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -49,6 +48,7 @@ class _Task:
     def __init__(self, work: Work, done: Done) -> None:
         self._work = work
         self._done = done
+        self._loop = asyncio.get_running_loop()
         self._failure: StoreError | None = StoreError("the sync was ended by a bug")
 
     def carry_out(self) -> None:
@@ -56,12 +56,13 @@ class _Task:
         self._failure = outcome(self._work)
 
     def tell(self) -> None:
-        """On the event loop: say how it went."""
-        self._done(self._failure)
+        """In a thread: tell the event loop, if that still runs."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._done, self._failure)
 
 
 class Threads:
-    """As many threads as there is work for, which wait for more until `close`, all of one event loop.
+    """As many threads as there is work for, which wait for more until `close`.
 
     They are daemons: a dead disk keeps no process from ending.
     """
@@ -71,7 +72,6 @@ class Threads:
         self._queue: SimpleQueue[_Task | None] = SimpleQueue()
         self._count = 0
         self._busy = 0
-        self._ended: deque[_Task] = deque()
         self._changing = threading.Lock()
 
     def begin(self, work: Work, done: Done) -> None:
@@ -82,7 +82,7 @@ class Threads:
             is_short = self._busy > self._count < self._most
             self._count += is_short
         if is_short:
-            serve = partial(self._serve, self._queue, asyncio.get_running_loop())
+            serve = partial(self._serve, self._queue)
             threading.Thread(target=serve, name=THREAD_NAME, daemon=True).start()
         self._queue.put(task)
 
@@ -93,35 +93,16 @@ class Threads:
                 self._queue.put(None)
             self._queue, self._count = SimpleQueue(), 0
 
-    def _serve(self, queue: SimpleQueue[_Task | None], loop: asyncio.AbstractEventLoop) -> None:
+    def _serve(self, queue: SimpleQueue[_Task | None]) -> None:
         try:
             while task := queue.get():
                 try:
                     task.carry_out()
                 finally:
-                    # Last: whoever hears of it may have more work, for which this thread is free.
-                    self._end(task, loop)
+                    with self._changing:
+                        self._busy -= 1
+                    task.tell()  # last: whoever hears of it may have more work, for which this thread is free
         finally:
             with self._changing:
                 if queue is self._queue:
                     self._count -= 1
-
-    def _end(self, task: _Task, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread: have the event loop told, once for all that end before it listens."""
-        with self._changing:
-            self._busy -= 1
-            self._ended.append(task)
-            is_first = len(self._ended) == 1
-        if is_first:
-            with suppress(RuntimeError):  # it runs no more
-                loop.call_soon_threadsafe(self._tell, loop)
-
-    def _tell(self, loop: asyncio.AbstractEventLoop) -> None:
-        with self._changing:
-            ended, self._ended = self._ended, deque()
-        try:
-            while ended:
-                ended.popleft().tell()
-        finally:
-            for task in ended:  # one of those who were told has raised
-                loop.call_soon(task.tell)

@@ -22,14 +22,14 @@ log = logging.getLogger(__name__)
 class Publication:
     """Hands events to subscribers, in order. Behind one that the disk must have first, all others wait.
 
-    `sync` blocks until all that was logged would survive a power loss. Whoever emits goes on meanwhile, and
-    asks `settled` before anything happens that must come after. What the disk refuses is published all the
-    same, as the log has it; `refusals` counts how often it did.
+    `begin_sync` gives work that blocks until all that was logged would survive a power loss. Whoever emits
+    goes on meanwhile, and asks `settled` before anything happens that must come after. What the disk refuses
+    is published all the same, as the log has it; `refusals` counts how often it did.
     """
 
-    def __init__(self, sync: Work, off_loop: OffLoop) -> None:
+    def __init__(self, begin_sync: Callable[[], Work], off_loop: OffLoop) -> None:
         self.subscribers: list[Subscriber] = []
-        self._sync = sync
+        self._begin_sync = begin_sync
         self._off_loop = off_loop
         self._waiting: deque[Event] = deque()
         self._is_due = False
@@ -83,7 +83,7 @@ class Publication:
         """
         if self._is_due or self._under_way is not None:
             self._is_due, self._under_way = False, None
-            self._refused(outcome(self._sync))
+            self._refused(outcome(lambda: self._begin_sync()()))
         self._go_on()
 
     def ended(self, sync: "_Sync", failure: StoreError | None) -> None:
@@ -102,7 +102,12 @@ class Publication:
         if self._is_due and self._under_way is None:
             self._is_due = False
             sync = self._under_way = _Sync(self, len(self._waiting))
-            self._off_loop(self._sync, sync.end)
+            try:
+                work = self._begin_sync()
+            except StoreError as failure:
+                sync.end(failure)
+                return
+            self._off_loop(work, sync.end)
             if self._under_way is sync:
                 sync.watch()
 

@@ -27,4 +27,4 @@ async def suspend(s: "Session") -> None:
             await rests.wait()
     finally:
         s.journal.subscribers.remove(hear)
-    await anyio.to_thread.run_sync(s.journal.log.sync)
+    await anyio.to_thread.run_sync(s.journal.log.begin_sync())
