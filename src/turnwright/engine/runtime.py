@@ -14,6 +14,7 @@ from turnwright.engine.clients import Client
 from turnwright.engine.identity import Identities
 from turnwright.engine.journal.journal import Journal
 from turnwright.engine.journal.off_loop import OffLoop, Threads
+from turnwright.engine.journal.ring import Ring
 from turnwright.engine.lifecycle import summary
 from turnwright.engine.lifecycle.checkout import context_of
 from turnwright.engine.lifecycle.fork import fork
@@ -81,7 +82,8 @@ class Runtime:
         self._durability: Durability = durability
         self._idle_timeout = idle_timeout
         self._threads = Threads()
-        self._off_loop = off_loop or self._threads.begin
+        self._ring = Ring(self._threads.begin)
+        self._off_loop = off_loop or self._ring.begin
         self._tasks: TaskGroup
         self._catalogue = Catalogue(store)
         self._listings: dict[str, Listing] = {}
@@ -103,6 +105,7 @@ class Runtime:
         try:
             return await self._tasks.__aexit__(None, None, None)
         finally:
+            self._ring.close()
             self._threads.close()
             for session in self.sessions.values():  # those that a slow disk kept from ending in time
                 self._listings[session.id].drop()

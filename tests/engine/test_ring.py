@@ -1,0 +1,226 @@
+"""Syncs by the kernel's own queue: in use where it can, and where it can't, another does the same."""
+
+import asyncio
+import errno
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from turnwright.engine.journal import io_uring
+from turnwright.engine.journal.io_uring import Uring
+from turnwright.engine.journal.off_loop import Done, Work, inline
+from turnwright.engine.journal.ring import MOST_FILES, Ring
+from turnwright.errors import StoreError
+from turnwright.store.descriptor import Descriptor
+from turnwright.store.disk import Disk
+from turnwright.store.jsonl import JsonlStore
+from turnwright.store.syncing import Sync
+
+
+def has_io_uring() -> bool:
+    """Containers often keep programs from it."""
+    try:
+        Uring(1)
+    except (ImportError, SystemError):
+        return False
+    return True
+
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(not has_io_uring(), reason="there is no io_uring here")]
+
+
+OPEN = Path("/proc/self/fd")
+
+
+class Other:
+    """The other `OffLoop`: does at once what is left to it, and counts that."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    def begin(self, work: Work, done: Done) -> None:
+        self.begun += 1
+        inline(work, done)
+
+
+@pytest.fixture
+def other() -> Other:
+    return Other()
+
+
+@pytest.fixture
+async def ring(other: Other) -> AsyncIterator[Ring]:
+    ring = Ring(other.begin)
+    yield ring
+    ring.close()
+
+
+class Counting(Disk):
+    """The machine's disk, which counts the folders that were opened to be synced."""
+
+    def __init__(self) -> None:
+        self.opened = 0
+
+    def open(self, path: Path, flags: int) -> int:
+        self.opened += path.is_dir()
+        return super().open(path, flags)
+
+
+async def told(ring: Ring, work: Work) -> StoreError | None:
+    """Begin work, and return what became of it."""
+    done: asyncio.Future[StoreError | None] = asyncio.get_running_loop().create_future()
+    ring.begin(work, done.set_result)
+    with anyio.fail_after(10):
+        return await done
+
+
+def a_sync(path: Path, ended: Callable[[OSError | None], None] = lambda failure: None) -> Sync:
+    file = Descriptor(os.open(path, os.O_RDWR | os.O_CREAT))
+    sync = Sync(Disk(), file, [], ended)
+    file.close()
+    return sync
+
+
+async def test_a_log_and_what_leads_to_it_are_synced_without_a_thread(
+    tmp_path: Path, ring: Ring, other: Other
+) -> None:
+    disk = Counting()
+    log = JsonlStore(tmp_path / "home" / "session-state", disk).create("s")
+    log.hold()
+    for line in (b"1", b"2"):
+        log.append(line)
+        assert await told(ring, log.begin_sync()) is None
+    assert other.begun == 0
+    assert disk.opened == len(["s", "session-state", "home", tmp_path])
+    assert not any(each.resolve().is_relative_to(tmp_path) and each.is_dir() for each in OPEN.iterdir())
+    assert log.verify() is None
+    log.close()
+    sums = (tmp_path / "home" / "session-state" / "s" / "events.jsonl.sums").read_bytes()
+    assert [int(line.split()[0], 16) for line in sums.splitlines()] == [2, 4]
+
+
+async def test_more_syncs_than_go_at_once_are_all_made_and_open_no_more_files(
+    tmp_path: Path, ring: Ring
+) -> None:
+    disk, done = Counting(), list[StoreError | None]()
+    all_over = anyio.Event()
+
+    def one_more(failure: StoreError | None) -> None:
+        done.append(failure)
+        if len(done) == 3 * MOST_FILES:
+            all_over.set()
+
+    for _ in range(3 * MOST_FILES):
+        ring.begin(Sync(disk, None, [tmp_path], lambda failure: None), one_more)
+        assert disk.opened <= MOST_FILES
+    with anyio.fail_after(20):
+        await all_over.wait()
+    assert done == [None] * 3 * MOST_FILES
+    assert disk.opened == 3 * MOST_FILES
+
+
+async def test_what_the_disk_refuses_is_told(tmp_path: Path, ring: Ring) -> None:
+    def refuse(failure: OSError | None) -> None:
+        refused.append(failure and failure.errno)
+        raise StoreError("no")
+
+    refused: list[int | None] = []
+    reading, writing = os.pipe()
+    pipe = Descriptor(writing)
+    failures = [
+        await told(ring, Sync(Disk(), pipe, [tmp_path], refuse)),
+        await told(ring, Sync(Disk(), pipe, [tmp_path / "gone"], refuse)),
+    ]
+    assert [str(failure) for failure in failures] == ["no", "no"]
+    assert refused == [errno.EINVAL, errno.ENOENT]
+    pipe.close()
+    os.close(reading)
+
+
+async def test_a_sync_of_nothing_is_over(ring: Ring) -> None:
+    assert await told(ring, Sync(Disk(), None, [], lambda failure: None)) is None
+
+
+async def test_work_that_is_no_plain_sync_is_done_otherwise(tmp_path: Path, ring: Ring, other: Other) -> None:
+    class Careful(Disk):
+        def sync(self, fd: int) -> None:
+            synced.append(fd)
+
+    synced: list[int] = []
+    assert await told(ring, lambda: None) is None
+    assert await told(ring, Sync(Careful(), None, [tmp_path], lambda failure: None)) is None
+    assert other.begun == 2
+    assert len(synced) == 1
+
+
+async def test_all_is_done_otherwise_where_io_uring_is_missing(
+    tmp_path: Path, ring: Ring, other: Other, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(io_uring, "find_spec", lambda name: None)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    for _ in range(2):
+        assert await told(ring, a_sync(tmp_path / "file")) is None
+    assert other.begun == 2
+
+
+async def test_what_has_begun_before_the_close_comes_to_its_end_and_the_rest_is_done_otherwise(
+    tmp_path: Path, other: Other
+) -> None:
+    ring = Ring(other.begin)
+    done: asyncio.Future[StoreError | None] = asyncio.get_running_loop().create_future()
+    ring.begin(a_sync(tmp_path / "one"), done.set_result)
+    ring.close()
+    assert await told(ring, a_sync(tmp_path / "two")) is None
+    assert other.begun == 1
+    with anyio.fail_after(10):
+        assert await done is None
+    assert other.begun == 1
+
+
+async def test_a_kernel_that_takes_no_more_leaves_all_to_the_other(
+    tmp_path: Path, ring: Ring, other: Other, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Uring) -> None:
+        raise SystemError(errno.EAGAIN)
+
+    assert await told(ring, a_sync(tmp_path / "file")) is None
+    monkeypatch.setattr(Uring, "submit", refuse)
+    ended: list[OSError | None] = []
+    assert await told(ring, a_sync(tmp_path / "file", ended.append)) is None
+    assert await told(ring, a_sync(tmp_path / "file", ended.append)) is None
+    assert ended == [None, None]
+    assert other.begun == 2
+
+
+async def test_one_who_raises_when_told_keeps_nothing_from_the_others(tmp_path: Path, ring: Ring) -> None:
+    loop = asyncio.get_running_loop()
+    raised: list[object] = []
+    loop.set_exception_handler(lambda loop, context: raised.append(context.get("exception")))
+    bug = ZeroDivisionError()
+
+    def refuse(failure: StoreError | None) -> None:
+        raise bug
+
+    others = [loop.create_future() for _ in range(2)]
+    ring.begin(a_sync(tmp_path / "0"), refuse)
+    for number, each in enumerate(others, 1):
+        ring.begin(a_sync(tmp_path / str(number)), each.set_result)
+    with anyio.fail_after(10):
+        assert await asyncio.gather(*others) == [None, None]
+    assert raised == [bug]
+
+
+async def test_the_part_of_caio_that_is_loaded_alone_does_not_disturb_the_package(
+    ring: Ring, tmp_path: Path
+) -> None:
+    assert await told(ring, a_sync(tmp_path / "file")) is None
+    import caio
+
+    async with caio.AsyncioContext() as context:
+        file = os.open(tmp_path / "file", os.O_RDWR)
+        with anyio.fail_after(10):
+            assert await context.write(b"text", file, 0) == 4
+        os.close(file)
+    assert await told(ring, a_sync(tmp_path / "file")) is None
