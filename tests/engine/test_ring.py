@@ -194,6 +194,21 @@ async def test_a_kernel_that_takes_no_more_leaves_all_to_the_other(
     assert other.begun == 2
 
 
+async def test_a_sync_for_which_the_kernel_has_no_thread_is_made_otherwise(
+    tmp_path: Path, ring: Ring, other: Other, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cancel(self: Uring, fd: int, ended: Callable[[int], None]) -> None:
+        asyncio.get_running_loop().call_soon(ended, -errno.ECANCELED)
+        add(self, fd, lambda result: None)
+
+    add = Uring.add
+    monkeypatch.setattr(Uring, "add", cancel)
+    ended: list[OSError | None] = []
+    assert await told(ring, a_sync(tmp_path / "file", ended.append)) is None
+    assert ended == [None]
+    assert other.begun == 1
+
+
 async def test_one_who_raises_when_told_keeps_nothing_from_the_others(tmp_path: Path, ring: Ring) -> None:
     loop = asyncio.get_running_loop()
     raised: list[object] = []

@@ -5,6 +5,7 @@ thread wait for each other: without that a turn takes a tenth less.
 """
 
 import asyncio
+import errno
 import logging
 import os
 from collections import deque
@@ -116,7 +117,10 @@ class Ring:
             while self._ended:
                 begun = self._ended.popleft()
                 self._under_way.discard(begun)
-                begun.tell()
+                if begun.is_cancelled:
+                    self._otherwise(begun.sync, begun.done)
+                else:
+                    begun.tell()
         finally:
             if self._ended:  # one of those who were told has raised
                 asyncio.get_running_loop().call_soon(self._tell)
@@ -151,6 +155,11 @@ class _Begun:
         if result < 0:
             self._failure = OSError(-result, os.strerror(-result))
         return not self._left
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the kernel had no thread of its own for it: a limit of processes counts those too."""
+        return self._failure is not None and self._failure.errno == errno.ECANCELED
 
     def tell(self) -> None:
         """Say how it went."""
