@@ -45,7 +45,7 @@ def plan(*, full: bool, memory: Path) -> list[Planned]:
         Planned("stream", scenarios.stream, BOTH),
         Planned("sessions", scenarios.sessions, BOTH),
         Planned("resume", scenarios.resume("9600", events=9_600)),
-        Planned("abort", scenarios.abort),
+        Planned("abort", scenarios.abort, BOTH),
         Planned("sync", scenarios.synced(memory)),
         Planned("idle", scenarios.idle(20 if full else 3)),
     ]

@@ -3,10 +3,14 @@
 It speaks just enough of it for the measured conversations: events go to a log without fsync, messages are
 encoded once, and one loop tick is one write. There are no permissions, hooks, usage records, notifications
 of a session's changes, checks or error handling. It is the practical limit, not the same work.
+
+The one thing that it syncs is the end of a turn that was aborted: that must be on the disk before the session
+is idle.
 """
 
 import asyncio
 import os
+import signal
 import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -105,6 +109,8 @@ class Session:
         }
         self._head = encode(head)[:-1] + b',"messages":['
         self._messages: list[bytes] = []
+        self._command: asyncio.subprocess.Process | None = None
+        self._is_aborted = False
 
     def emit(self, type: str, data: Json, *, ephemeral: bool = False) -> None:
         """Log an event and send it."""
@@ -158,8 +164,10 @@ class Session:
         )
         for call in requests:
             await self._call(call)
+        if self._is_aborted:
+            os.fsync(self._log.fileno())
         self.emit("assistant.turn_end", {"turnId": turn_id})
-        return bool(requests)
+        return bool(requests) and not self._is_aborted
 
     async def _ask(self, message_id: str) -> Reply:
         reply = Reply()
@@ -195,15 +203,35 @@ class Session:
             "arguments": call["arguments"],
         }
         self.emit("tool.execution_start", named)
+        if call["name"] == "bash":
+            text = await self._run(call["arguments"]["command"])
+        else:
+            text = await self._ask_app(named)
+        done = {"toolCallId": call["toolCallId"], "success": True, "result": {"content": text}}
+        self.emit("tool.execution_complete", done)
+        message = {"role": "tool", "tool_call_id": call["toolCallId"], "content": text}
+        self._messages.append(encode(message))
+
+    async def _ask_app(self, named: Json) -> str:
         request_id = new_id()
         answer = self.questions[request_id] = asyncio.get_running_loop().create_future()
         self.emit("external_tool.requested", {"requestId": request_id, "sessionId": self._id, **named})
         text = (await answer)["textResultForLlm"]
         self.emit("external_tool.completed", {"requestId": request_id})
-        done = {"toolCallId": call["toolCallId"], "success": True, "result": {"content": text}}
-        self.emit("tool.execution_complete", done)
-        message = {"role": "tool", "tool_call_id": call["toolCallId"], "content": text}
-        self._messages.append(encode(message))
+        return text
+
+    async def _run(self, command: str) -> str:
+        self._command = await asyncio.create_subprocess_shell(
+            command, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+        )
+        return str(await self._command.wait())
+
+    def abort(self) -> None:
+        """End the command that runs, and the conversation with this turn."""
+        assert self._command is not None
+        self._is_aborted = True
+        os.killpg(self._command.pid, signal.SIGTERM)
+        self.emit("abort", {"reason": "user_initiated"})
 
 
 class Server:
@@ -230,6 +258,9 @@ class Server:
                 self._runs.add(run)
                 run.add_done_callback(self._runs.discard)
                 return {"messageId": new_id()}
+            case "session.abort":
+                self._sessions[params["sessionId"]].abort()
+                return {"success": True}
             case "session.tools.handlePendingToolCall":
                 question = self._sessions[params["sessionId"]].questions.pop(params["requestId"])
                 question.set_result(params["result"])

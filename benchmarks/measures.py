@@ -81,6 +81,7 @@ MEASURES = (
     Measure("its peak memory", "resume_100000_peak_mb", must=150, unit="MB"),
     Measure("CPU of an idle process, 100 sessions", "idle_percent", must=0.5, aim=0.1, unit="%"),
     Measure("abort of a running sleep to idle", "abort_over_kill", must=4, aim=2, unit="x bare kill"),
+    Measure("the same, over the floor's own abort", "abort_ms", Against.FLOOR),
     Measure("what fsync adds to a turn", "sync_turn_ms", unit="ms"),
     Measure("a bare fsync", "bare_sync_ms", unit="ms"),
     Measure("CPU of a start with one turn", "start_cpu_s", Against.FLOOR),
