@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import socket
 import sys
@@ -239,6 +240,27 @@ async def test_doctor_tells_sources_but_never_a_key(tmp_path: Path) -> None:
     assert "key from TURNWRIGHT_API_KEY" in done.out
     assert "✓ probe        the endpoint answers, with 1 model: test-model" in done.out
     assert KEY not in done.out + done.err
+
+
+async def test_doctor_says_what_the_extra_fast_does_here(tmp_path: Path) -> None:
+    without = tmp_path / "sitecustomize.py"
+    without.write_text(
+        "import importlib.util as util\n"
+        "found = util.find_spec\n"
+        "util.find_spec = lambda name: None if name in ('uvloop', 'caio') else found(name)\n"
+    )
+    with_it = await doctor(tmp_path)
+    assert re.search(r"^✓ event loop   uvloop$", with_it.out, re.MULTILINE)
+    assert re.search(
+        r"^(✓ syncs        by the kernel|· syncs        by threads: io_uring)", with_it.out, re.MULTILINE
+    )
+    done = await doctor(tmp_path, PYTHONPATH=str(tmp_path))
+    assert done.out.splitlines()[-4:] == [
+        "· event loop   asyncio's own",
+        "               for a quicker one: pip install 'turnwright[fast]'",
+        "· syncs        by threads: caio.linux_uring is not installed",
+        "               for quicker ones, on Linux: pip install 'turnwright[fast]'",
+    ]
 
 
 async def test_doctors_probe_names_an_endpoint_that_does_not_answer(tmp_path: Path) -> None:

