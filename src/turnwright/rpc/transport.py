@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 _CHUNK = 64 * 1024
-"""Bytes of one read: as much as a pipe holds. For 128 KiB and more, each read, however little it brings, would
-map and unmap memory, which takes ten times as long."""
+"""Bytes of one read: as much as a pipe holds. For 128 KiB and more, each read, however little it brings, maps
+and unmaps memory, which takes ten times as long."""
 _MEMORY_MESSAGES = 256
 
 
