@@ -1,10 +1,10 @@
 """The clients that are attached to a session, as the session sees them."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Protocol
 
-import anyio
 import msgspec
 
 from turnwright.engine.journal.journal import Journal
@@ -57,7 +57,7 @@ class Clients:
         self._journal = journal
         self._attached: list[Attachment] = []
         self.changes = 0
-        self._changed = anyio.Event()
+        self._changed = asyncio.Event()
         self._is_carried = False
 
     def attach(self, client: Client, options: SessionOptions) -> None:
@@ -111,7 +111,7 @@ class Clients:
             self._journal.emit(CapabilitiesChanged(UiCapabilities(elicitation)))
         if commands != before[1]:
             self._journal.emit(CommandsChanged(commands))
-        changed, self._changed = self._changed, anyio.Event()
+        changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
     def find(self, wanted: Callable[[SessionOptions], bool] = lambda _: True) -> Client | None:

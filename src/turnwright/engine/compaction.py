@@ -3,6 +3,7 @@
 The log keeps everything.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
@@ -50,7 +51,7 @@ class Compaction:
 
     def __init__(self, s: "Session") -> None:
         self._s = s
-        self._lock = anyio.Lock()
+        self._lock = asyncio.Lock()
         self._scopes: list[anyio.CancelScope] = []
         self._attempted = False
         self._left = 0

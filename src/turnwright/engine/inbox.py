@@ -1,9 +1,9 @@
 """What a session has been told and has not begun: the queue, and steering for the run in hand."""
 
+import asyncio
 from collections import deque
 from typing import Any
 
-import anyio
 import msgspec
 
 from turnwright.protocol.events.session import Mode
@@ -39,7 +39,7 @@ class Inbox:
         self.queued: deque[Prompt | QueuedCommand] = deque()
         self.steering: deque[Prompt] = deque()
         self._on_hold = False
-        self._news = anyio.Event()
+        self._news = asyncio.Event()
 
     def put(self, item: Prompt | QueuedCommand) -> None:
         """Add something at the end of the queue."""
@@ -58,13 +58,12 @@ class Inbox:
 
     async def next(self) -> Prompt | QueuedCommand | None:
         """Wait for what is next and take it; None when what came was taken back, or is on hold."""
-        if not self._news.is_set():
-            await self._news.wait()
+        await self._news.wait()
         return self.queued.popleft() if self.is_ready else None
 
     def rest(self) -> None:
         """Let `next` wait until something is put in."""
-        self._news = anyio.Event()
+        self._news.clear()
 
     def drain(self) -> list[Prompt]:
         """Take all messages that wait, steering first."""

@@ -287,8 +287,9 @@ async def run_tools(s: "Session", reply: Reply) -> None:
         shown = call.arguments if arguments is None else arguments
         s.emit(ToolStart(call.id, call.name, shown, s.run.turn_id, s.model))
     s.run.called_tools = s.run.called_tools or bool(calls)
-    if len(calls) == 1:  # most replies: a task of its own would cost as much as all its events
-        await run_tool(s, *calls[0])
+    if len(calls) < 2:  # most replies: a task of its own would cost as much as all its events
+        for call, arguments in calls:
+            await run_tool(s, call, arguments)
         return
     async with anyio.create_task_group() as tools:
         for call, arguments in calls:

