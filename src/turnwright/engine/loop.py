@@ -299,7 +299,7 @@ async def run_tools(s: "Session", reply: Reply) -> None:
 async def keep_going(s: "Session") -> bool:
     """Whether something but the model wants another turn: a stop hook, or autopilot."""
     fields = {
-        "transcriptPath": str(s.folder / "events.jsonl"),
+        "transcriptPath": f"{s.folder}/events.jsonl",
         "stopReason": "end_turn",
         "stop_hook_active": s.run.stop_blocks > 0,
     }

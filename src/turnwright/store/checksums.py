@@ -77,7 +77,8 @@ class Checksums:
     """
 
     def __init__(self, log: Path) -> None:
-        self._path = log.with_name(SUMS_NAME)
+        # A text, as each session makes one: a path takes five times as long.
+        self._name = os.path.join(os.path.dirname(log), SUMS_NAME)  # noqa: PTH118, PTH120
         self._fd = -1
 
     def note(self, sum: Sum) -> None:
@@ -91,10 +92,10 @@ class Checksums:
         """The log is about to be another: what was noted of it no longer holds."""
         self.close()
         with suppress(OSError):
-            self._path.unlink()
+            os.unlink(self._name)  # noqa: PTH108
 
     def _open(self) -> int:
-        return os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return os.open(self._name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def close(self) -> None:
         """Let go of the file, until the next sum."""
@@ -105,7 +106,7 @@ class Checksums:
     def noted(self) -> Iterator[Sum]:
         """The sums of the log as far as they can be read."""
         with suppress(OSError):
-            for line in self._path.read_bytes().splitlines():
+            for line in Path(self._name).read_bytes().splitlines():
                 with suppress(ValueError):
                     size, crc = line.split()
                     yield Sum(int(size, 16), int(crc, 16))

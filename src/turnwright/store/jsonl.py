@@ -43,9 +43,10 @@ class JsonlStore:
         self._index = SessionIndex(root.parent / "turnwright" / "index.sqlite")
 
     def create(self, session_id: str) -> JsonlLog:
-        path = self.folder(session_id) / LOG_NAME
+        folder = self.folder(session_id)
+        path = folder / LOG_NAME
         try:
-            self._disk.make_folder(path.parent)
+            self._disk.make_folder(folder)
             return JsonlLog(path, self._disk, new=True, folders=self._folders, marks=self._marks)
         except FileExistsError:
             return self._begin_again(session_id)
@@ -160,7 +161,7 @@ class JsonlStore:
     def _noted(self, note: Note) -> Row | None:
         """The row of a session whose log is as it was when the note was made."""
         try:
-            status = os.stat(f"{self.folder(note.session_id)}/{LOG_NAME}")  # noqa: PTH116  a third of a path's time
+            status = os.stat(f"{self.root}/{note.session_id}/{LOG_NAME}")  # noqa: PTH116  a third of a path's time
         except OSError:
             return None
         entry = Entry.of(note.session_id, note.state)

@@ -11,7 +11,7 @@ from turnwright.errors import SessionInUse
 from turnwright.store import holder
 from turnwright.store.holder import Fate, Holder
 from turnwright.store.mounts import is_of_one_machine
-from turnwright.store.own_marks import OwnMarks, beside, mark_in
+from turnwright.store.own_marks import OwnMarks, mark_of, telling_of
 
 
 class Lease:
@@ -36,7 +36,7 @@ class Lease:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             is_locked = True
         except BlockingIOError:
-            is_ours = mark_in(self._folder, os.getpid()).exists()
+            is_ours = (self._folder / mark_of(os.getpid())).exists()
             ours = f"pid {os.getpid()}" if is_ours else "another process"
             raise self._in_use(next(self._holders(is_locked=False), ours)) from None
         except OSError:  # a file system without locks: the marks have to do
@@ -139,7 +139,7 @@ class _Mark(NamedTuple):
 
     @property
     def _beside(self) -> Path:
-        return beside(self.path, self.pid)
+        return self.path.with_name(telling_of(self.pid))
 
 
 def _marks(folder: Path) -> Iterator[_Mark]:

@@ -1,4 +1,7 @@
-"""What tells others of this process: two files, linked into the folder of each session it holds."""
+"""What tells others of this process: two files, linked into the folder of each session it holds.
+
+Each run leaves them and takes them away: their names are texts, as a path takes five times as long.
+"""
 
 import errno
 import os
@@ -14,14 +17,14 @@ _FORGOTTEN = 24 * 3600
 """Seconds after which originals are removed whose process can't be known here, as one in a container."""
 
 
-def mark_in(session: Path, pid: int) -> Path:
-    """The mark that a process leaves in the folder of a session that it holds: `inuse.<pid>.lock`."""
-    return session / f"inuse.{pid}.lock"
+def mark_of(pid: int) -> str:
+    """The name of the mark that a process leaves in the folder of a session that it holds."""
+    return f"inuse.{pid}.lock"
 
 
-def beside(mark: Path, pid: int) -> Path:
-    """The file that tells of the process itself: `holder.<pid>.json`."""
-    return mark.with_name(f"holder.{pid}.json")
+def telling_of(pid: int) -> str:
+    """The name of the file beside the mark, which tells of the process itself."""
+    return f"holder.{pid}.json"
 
 
 class OwnMarks:
@@ -40,18 +43,16 @@ class OwnMarks:
     def leave(self, session: Path) -> None:
         """Tell in a session's folder that this process holds it. Raises OSError."""
         pid = os.getpid()
-        mark = mark_in(session, pid)
         originals = self._made(pid)
-        if originals is None or not self._link(originals, (beside(mark, pid), mark)):
-            holder.write(beside(mark, pid), holder.this_process())
-            mark.write_bytes(b"%d" % pid)
+        if originals is None or not self._link(originals, _places(session, pid)):
+            holder.write(session / telling_of(pid), holder.this_process())
+            (session / mark_of(pid)).write_bytes(b"%d" % pid)
 
     def remove(self, session: Path) -> None:
         """Take away what was left in a session's folder."""
-        mark = mark_in(session, os.getpid())
-        for path in (mark, beside(mark, os.getpid())):
+        for place in reversed(_places(session, os.getpid())):
             with suppress(OSError):
-                path.unlink()
+                os.unlink(place)  # noqa: PTH108
 
     def close(self) -> None:
         """Remove the originals; they are made again when they are needed."""
@@ -78,13 +79,13 @@ class OwnMarks:
                 self._originals = None
         return self._originals
 
-    def _link(self, originals: tuple[Path, Path], places: tuple[Path, Path]) -> bool:
+    def _link(self, originals: tuple[Path, Path], places: tuple[str, str]) -> bool:
         try:
             for original, place in zip(originals, places, strict=True):
                 try:
                     os.link(original, place)
                 except FileExistsError:  # of an earlier process with this pid
-                    place.unlink()
+                    os.unlink(place)  # noqa: PTH108
                     os.link(original, place)
         except OSError as error:
             if error.errno in _NO_LINKS:
@@ -104,3 +105,8 @@ class OwnMarks:
                 if found is None or found.fate == "gone" or told.stat().st_mtime < time() - _FORGOTTEN:
                     told.with_suffix(".lock").unlink(missing_ok=True)
                     told.unlink()
+
+
+def _places(session: Path, pid: int) -> tuple[str, str]:
+    """Where a process's two files stand in a session's folder: the mark last, which others look for."""
+    return f"{session}/{telling_of(pid)}", f"{session}/{mark_of(pid)}"

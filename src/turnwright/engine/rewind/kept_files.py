@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable
+from functools import cached_property
 from pathlib import Path
 
 from turnwright.tools.text_file import open_regular
@@ -26,9 +27,13 @@ class KeptFiles:
     """Contents in the folder `kept` of a session's folder, which is made with the first one."""
 
     def __init__(self, session_folder: Path, *, limit: int = TOTAL_LIMIT) -> None:
-        self.folder = session_folder / "kept"
+        self._session_folder = session_folder
         self._limit = limit
         self._size: int | None = None
+
+    @cached_property
+    def folder(self) -> Path:
+        return self._session_folder / "kept"
 
     def keep(self, content: bytes, digest: str) -> None:
         """Keep a content, on the disk when this returns. Raises NotKept."""
