@@ -16,6 +16,7 @@ from turnwright.engine.journal.ring import MOST_FILES, Ring
 from turnwright.errors import StoreError
 from turnwright.store.descriptor import Descriptor
 from turnwright.store.disk import Disk
+from turnwright.store.folders import Names
 from turnwright.store.jsonl import JsonlStore
 from turnwright.store.syncing import Sync
 
@@ -55,7 +56,8 @@ def other() -> Other:
 async def ring(other: Other) -> AsyncIterator[Ring]:
     ring = Ring(other.begin)
     yield ring
-    ring.close()
+    with anyio.fail_after(10):
+        await ring.close()
 
 
 class Counting(Disk):
@@ -77,9 +79,13 @@ async def told(ring: Ring, work: Work) -> StoreError | None:
         return await done
 
 
+def nothing_follows(names: Names, failure: OSError | None) -> None:
+    """Be told of a sync's end."""
+
+
 def a_sync(path: Path, ended: Callable[[OSError | None], None] = lambda failure: None) -> Sync:
     file = Descriptor(os.open(path, os.O_RDWR | os.O_CREAT))
-    sync = Sync(Disk(), file, [], ended)
+    sync = Sync(Disk(), file, Names, lambda names, failure: ended(failure))
     file.close()
     return sync
 
@@ -114,7 +120,7 @@ async def test_more_syncs_than_go_at_once_are_all_made_and_open_no_more_files(
             all_over.set()
 
     for _ in range(3 * MOST_FILES):
-        ring.begin(Sync(disk, None, [tmp_path], lambda failure: None), one_more)
+        ring.begin(Sync(disk, None, lambda: Names([tmp_path]), nothing_follows), one_more)
         assert disk.opened <= MOST_FILES
     with anyio.fail_after(20):
         await all_over.wait()
@@ -123,7 +129,7 @@ async def test_more_syncs_than_go_at_once_are_all_made_and_open_no_more_files(
 
 
 async def test_what_the_disk_refuses_is_told(tmp_path: Path, ring: Ring) -> None:
-    def refuse(failure: OSError | None) -> None:
+    def refuse(names: Names, failure: OSError | None) -> None:
         refused.append(failure and failure.errno)
         raise StoreError("no")
 
@@ -131,8 +137,8 @@ async def test_what_the_disk_refuses_is_told(tmp_path: Path, ring: Ring) -> None
     reading, writing = os.pipe()
     pipe = Descriptor(writing)
     failures = [
-        await told(ring, Sync(Disk(), pipe, [tmp_path], refuse)),
-        await told(ring, Sync(Disk(), pipe, [tmp_path / "gone"], refuse)),
+        await told(ring, Sync(Disk(), pipe, lambda: Names([tmp_path]), refuse)),
+        await told(ring, Sync(Disk(), pipe, lambda: Names([tmp_path / "gone"]), refuse)),
     ]
     assert [str(failure) for failure in failures] == ["no", "no"]
     assert refused == [errno.EINVAL, errno.ENOENT]
@@ -141,7 +147,7 @@ async def test_what_the_disk_refuses_is_told(tmp_path: Path, ring: Ring) -> None
 
 
 async def test_a_sync_of_nothing_is_over(ring: Ring) -> None:
-    assert await told(ring, Sync(Disk(), None, [], lambda failure: None)) is None
+    assert await told(ring, Sync(Disk(), None, Names, nothing_follows)) is None
 
 
 async def test_work_that_is_no_plain_sync_is_done_otherwise(tmp_path: Path, ring: Ring, other: Other) -> None:
@@ -151,7 +157,7 @@ async def test_work_that_is_no_plain_sync_is_done_otherwise(tmp_path: Path, ring
 
     synced: list[int] = []
     assert await told(ring, lambda: None) is None
-    assert await told(ring, Sync(Careful(), None, [tmp_path], lambda failure: None)) is None
+    assert await told(ring, Sync(Careful(), None, lambda: Names([tmp_path]), nothing_follows)) is None
     assert other.begun == 2
     assert len(synced) == 1
 
@@ -168,14 +174,17 @@ async def test_all_is_done_otherwise_where_io_uring_is_missing(
 async def test_what_has_begun_before_the_close_comes_to_its_end_and_the_rest_is_done_otherwise(
     tmp_path: Path, other: Other
 ) -> None:
-    ring = Ring(other.begin)
-    done: asyncio.Future[StoreError | None] = asyncio.get_running_loop().create_future()
-    ring.begin(a_sync(tmp_path / "one"), done.set_result)
-    ring.close()
-    assert await told(ring, a_sync(tmp_path / "two")) is None
-    assert other.begun == 1
+    open_before = len(list(OPEN.iterdir()))
+    ring, done = Ring(other.begin), list[StoreError | None]()
+    for _ in range(2 * MOST_FILES):
+        ring.begin(Sync(Disk(), None, lambda: Names([tmp_path]), nothing_follows), done.append)
+    assert len(done) < 2 * MOST_FILES
     with anyio.fail_after(10):
-        assert await done is None
+        await ring.close()
+    assert done == [None] * 2 * MOST_FILES
+    assert other.begun == 0
+    assert len(list(OPEN.iterdir())) == open_before
+    assert await told(ring, a_sync(tmp_path / "file")) is None
     assert other.begun == 1
 
 
@@ -207,6 +216,67 @@ async def test_a_sync_for_which_the_kernel_has_no_thread_is_made_otherwise(
     assert await told(ring, a_sync(tmp_path / "file", ended.append)) is None
     assert ended == [None]
     assert other.begun == 1
+
+
+async def test_what_the_disk_refuses_is_told_though_the_kernel_had_no_thread_for_the_rest(
+    tmp_path: Path, ring: Ring, other: Other, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(self: Uring, fd: int, ended: Callable[[int], None]) -> None:
+        asyncio.get_running_loop().call_soon(ended, answers.pop(0))
+        add(self, fd, lambda result: None)
+
+    add = Uring.add
+    monkeypatch.setattr(Uring, "add", answer)
+    answers = [-errno.ECANCELED, -errno.EIO, -errno.ECANCELED, 0]
+    ended: list[int | None] = []
+    folders = Names([tmp_path] * len(answers))
+    sync = Sync(Disk(), None, lambda: folders, lambda names, failure: ended.append(failure and failure.errno))
+    assert await told(ring, sync) is None
+    assert ended == [errno.EIO]
+    assert other.begun == 0
+
+
+async def test_a_sync_for_which_there_is_no_descriptor_waits_for_those_under_way(
+    tmp_path: Path, ring: Ring
+) -> None:
+    class Scarce(Disk):
+        def open(self, path: Path, flags: int) -> int:
+            if not ended and opened:
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+            opened.append(path)
+            return super().open(path, flags)
+
+    opened: list[Path] = []
+    ended: list[OSError | None] = []
+    disk = Scarce()
+
+    def one(folder: Path) -> Sync:
+        return Sync(disk, None, lambda: Names([folder]), lambda names, failure: ended.append(failure))
+
+    (tmp_path / "other").mkdir()
+    done: asyncio.Future[StoreError | None] = asyncio.get_running_loop().create_future()
+    ring.begin(one(tmp_path), lambda failure: None)
+    ring.begin(one(tmp_path / "other"), done.set_result)
+    with anyio.fail_after(10):
+        assert await done is None
+    assert ended == [None, None]
+    assert opened == [tmp_path, tmp_path / "other"]
+
+
+async def test_a_sync_for_which_no_descriptor_will_come_fails(tmp_path: Path, ring: Ring) -> None:
+    class Full(Disk):
+        def open(self, path: Path, flags: int) -> int:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    ended: list[int | None] = []
+    sync = Sync(
+        Full(),
+        None,
+        lambda: Names([tmp_path]),
+        lambda names, failure: ended.append(failure and failure.errno),
+    )
+    assert await told(ring, sync) is None
+    assert ended == [errno.EMFILE]
 
 
 async def test_one_who_raises_when_told_keeps_nothing_from_the_others(tmp_path: Path, ring: Ring) -> None:

@@ -57,3 +57,15 @@ def test_a_home_that_was_made_anew_is_named_anew(tmp_path: Path) -> None:
     disk.synced.clear()
     store.create("second").begin_naming()()
     assert disk.synced == ["second", "session-state", "home", tmp_path.name]
+
+
+def test_a_sync_that_waits_does_not_do_again_what_was_done_meanwhile(tmp_path: Path) -> None:
+    disk = Counting()
+    log = JsonlStore(tmp_path / "home" / "session-state", disk).create("s")
+    log.hold()
+    log.append(b"{}")
+    naming, sync = log.begin_naming(), log.begin_sync()
+    naming()
+    sync()
+    log.close()
+    assert disk.synced == ["s", "session-state", "home", tmp_path.name, "events.jsonl"]

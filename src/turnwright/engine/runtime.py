@@ -105,12 +105,18 @@ class Runtime:
         try:
             return await self._tasks.__aexit__(None, None, None)
         finally:
-            self._ring.close()
-            self._threads.close()
-            for session in self.sessions.values():  # those that a slow disk kept from ending in time
-                self._listings[session.id].drop()
-                session.journal.log.close()
-            self.store.close()
+            try:
+                with anyio.CancelScope(shield=True), anyio.move_on_after(TEARDOWN_TIMEOUT):
+                    await self._ring.close()
+            finally:
+                self._close()
+
+    def _close(self) -> None:
+        self._threads.close()
+        for session in self.sessions.values():  # those that a slow disk kept from ending in time
+            self._listings[session.id].drop()
+            session.journal.log.close()
+        self.store.close()
 
     async def create(self, options: SessionOptions, client: Client) -> Session:
         """Start a new session. Raises InvalidParams, StoreError, or what the endpoint says."""

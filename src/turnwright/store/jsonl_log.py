@@ -151,13 +151,13 @@ class JsonlLog:
     def begin_sync(self) -> Sync:
         if not self._is_open:
             raise StoreError(f"can't sync the session's log {self._path}: it is closed")
-        file, names = self._file, self._unsynced_names()
+        file = self._file
         sum = self._sum if self._is_held else None
-        ended = partial(self._end_sync, file, names, (sum, self._version))
-        return Sync(self._disk, file, names.folders, ended)
+        ended = partial(self._end_sync, file, (sum, self._version))
+        return Sync(self._disk, file, partial(self._unsynced_names, file), ended)
 
     def _end_sync(
-        self, file: Descriptor, names: Names, synced: tuple[Sum | None, int], failure: OSError | None
+        self, file: Descriptor, synced: tuple[Sum | None, int], names: Names, failure: OSError | None
     ) -> None:
         if failure is not None:
             self._doubtful = file
@@ -166,8 +166,8 @@ class JsonlLog:
         self._synced = synced
 
     def begin_naming(self) -> Sync:
-        names = self._unsynced_names()
-        return Sync(self._disk, None, names.folders, partial(self._end_naming, self._file, names))
+        file = self._file
+        return Sync(self._disk, None, partial(self._unsynced_names, file), partial(self._end_naming, file))
 
     def _end_naming(self, file: Descriptor, names: Names, failure: OSError | None) -> None:
         if failure is not None:
@@ -176,8 +176,9 @@ class JsonlLog:
             self._folders.synced(names)
             self._named = file
 
-    def _unsynced_names(self) -> Names:
-        return NOTHING_TO_SYNC if self._named is self._file else self._folders.to_sync(self._path)
+    def _unsynced_names(self, file: Descriptor) -> Names:
+        """The folders that lead to a file of this log and may not be on the disk. Any thread may ask."""
+        return NOTHING_TO_SYNC if self._named is file else self._folders.to_sync(self._path)
 
     def _note_sync(self) -> None:
         """Keep the sum of what was synced, and see whether the name still stands for the file.

@@ -1,31 +1,33 @@
 """A sync that has begun: what has to reach the disk, and what holds once it has."""
 
 import os
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 
 from turnwright.store.descriptor import Descriptor
 from turnwright.store.disk import Disk
+from turnwright.store.folders import NOTHING_TO_SYNC, Names
 
 
 class Sync:
     """Carries itself out when it is called, in any thread. Blocks. Raises StoreError when the disk refuses.
 
     In its place somebody else may sync all that `open` gives, and say `end`; both raise what a call does.
+    Which `names` the disk lacks is asked as late as that: until then another sync may bring them there.
     """
 
     def __init__(
         self,
         disk: Disk,
         file: Descriptor | None,
-        folders: Iterable[Path],
-        ended: Callable[[OSError | None], None],
+        names: Callable[[], Names],
+        ended: Callable[[Names, OSError | None], None],
     ) -> None:
         if file is not None:
             file.lend()
         self._disk = disk
         self._file = file
-        self._folders = folders
+        self._find_names = names
+        self._names = NOTHING_TO_SYNC
         self._opened: list[int] = []
         self._ended = ended
 
@@ -35,18 +37,25 @@ class Sync:
         return self._disk.syncs_plainly
 
     def open(self) -> list[int]:
-        """Descriptors of all that is to be synced, which are closed with the end. Raises OSError."""
-        for folder in self._folders:
-            self._opened.append(self._disk.open(folder, os.O_RDONLY))
+        """Descriptors of all that is to be synced, which are closed with the end.
+
+        Raises OSError, and then it has opened nothing, and may be asked again.
+        """
+        self._names = self._find_names()
+        try:
+            for folder in self._names.folders:
+                self._opened.append(self._disk.open(folder, os.O_RDONLY))
+        except OSError:
+            self._close()
+            raise
         return self._opened if self._file is None else [self._file.fd, *self._opened]
 
     def end(self, failure: OSError | None) -> None:
         """Say, once and in any thread, that the disk has it all, or why not."""
-        for fd in self._opened:
-            os.close(fd)
+        self._close()
         if self._file is not None:
             self._file.close()
-        self._ended(failure)
+        self._ended(self._names, failure)
 
     def __call__(self) -> None:
         """Do it."""
@@ -57,3 +66,7 @@ class Sync:
         except OSError as error:
             failure = error
         self.end(failure)
+
+    def _close(self) -> None:
+        while self._opened:
+            os.close(self._opened.pop())

@@ -9,13 +9,16 @@ import errno
 import logging
 import os
 from collections import deque
+from collections.abc import Sequence
 from functools import partial
+
+import anyio
 
 from turnwright.engine.journal.io_uring import Uring
 from turnwright.engine.journal.off_loop import Done, OffLoop, Work, outcome
 from turnwright.store.syncing import Sync
 
-MOST_FILES = 64
+MOST_FILES = 16
 """Files and folders that are synced at once; what is more waits, and opens nothing until then."""
 
 log = logging.getLogger(__name__)
@@ -33,6 +36,7 @@ class Ring:
         self._ended: deque[_Begun] = deque()
         self._files = 0
         self._is_due = False
+        self._closed: anyio.Event | None = None
 
     def begin(self, work: Work, done: Done) -> None:
         """Be an `OffLoop`."""
@@ -42,10 +46,16 @@ class Ring:
         else:
             self._otherwise(work, done)
 
-    def close(self) -> None:
-        """From here on all is done otherwise; what has begun comes to its end."""
+    async def close(self) -> None:
+        """From here on all is done otherwise. Returns when what has begun has come to its end.
+
+        An event loop that ends before leaves descriptors open for good: nobody else is told by the kernel.
+        """
         self._is_open = False
         self._let_go()
+        if self._uring is not None:
+            self._closed = anyio.Event()
+            await self._closed.wait()
 
     def _opens(self) -> bool:
         if self._is_open and self._uring is None:
@@ -62,22 +72,28 @@ class Ring:
         if self._uring is not None and not (self._waiting or self._under_way):
             asyncio.get_running_loop().remove_reader(self._uring.fileno)
             self._uring = None
+            if self._closed is not None:
+                self._closed.set()
 
     def _go_on(self) -> None:
         """Begin what waits: at once if the kernel has none, else with all that this tick brings."""
         was_idle = not self._files
         while self._waiting and self._files < MOST_FILES:
-            self._begin(self._waiting.popleft())
+            begun = self._waiting.popleft()
+            fds = begun.open()
+            if begun.lacks_descriptors and self._under_way:
+                self._waiting.appendleft(begun)  # those under way give theirs back
+                break
+            self._begin(begun, fds)
         if was_idle:
             self._submit()
         elif not self._is_due:
             self._is_due = True
             asyncio.get_running_loop().call_soon(self._submit)
 
-    def _begin(self, begun: "_Begun") -> None:
+    def _begin(self, begun: "_Begun", fds: Sequence[int]) -> None:
         assert self._uring is not None
         self._under_way.add(begun)
-        fds = begun.open()
         self._files += len(fds)
         for fd in fds:
             self._uring.add(fd, partial(self._synced, begun))
@@ -98,7 +114,8 @@ class Ring:
         left = [*self._under_way.difference(self._ended), *self._waiting]
         self._under_way.intersection_update(self._ended)
         self._waiting.clear()
-        self.close()
+        self._is_open = False
+        self._let_go()
         for begun in left:
             self._otherwise(begun.sync, begun.done)
 
@@ -141,6 +158,7 @@ class _Begun:
 
     def open(self) -> list[int]:
         """What is to be synced; nothing when it is over already."""
+        self._failure = None
         try:
             fds = self.sync.open()
         except OSError as error:
@@ -152,9 +170,14 @@ class _Begun:
     def is_over(self, result: int) -> bool:
         """Take what became of one of its files, 0 or a negative errno; whether that was the last."""
         self._left -= 1
-        if result < 0:
+        if result < 0 and (self._failure is None or self.is_cancelled):  # the disk says a refusal once alone
             self._failure = OSError(-result, os.strerror(-result))
         return not self._left
+
+    @property
+    def lacks_descriptors(self) -> bool:
+        """Whether as many files are open as may be."""
+        return self._failure is not None and self._failure.errno in (errno.EMFILE, errno.ENFILE)
 
     @property
     def is_cancelled(self) -> bool:
