@@ -47,11 +47,6 @@ DEFAULT_LIMITS = InfiniteSessions()
 
 async def serve(s: "Session") -> None:
     """Run each prompt to its end, one at a time; say idle when none is left."""
-    async with anyio.create_task_group() as s.background:
-        await _serve(s)
-
-
-async def _serve(s: "Session") -> None:
     while True:
         item = await s.inbox.next()
         aborted = item is not None and await begin(s, item)

@@ -375,7 +375,7 @@ class Runtime:
 
     async def _serve(self, session: Session, service: Service) -> None:
         try:
-            with service.scope:
+            async with service.group as session.background:
                 await serve(session)
         finally:  # also when a signal ends the whole runtime
             with anyio.CancelScope(shield=True):

@@ -100,6 +100,7 @@ def check_headers(headers: Mapping[str, str]) -> None:
             raise ConfigError(f"the value of header {name.lower()!r} holds a control character")
 
 
+@lru_cache
 def split_url(url: str) -> SplitResult:
     """The parts of a base URL. Raises ConfigError when no requests can be sent there."""
     try:

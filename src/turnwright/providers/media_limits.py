@@ -28,6 +28,8 @@ class PictureLimits(msgspec.Struct, frozen=True):
     def narrowed(self, capabilities: Json) -> "PictureLimits":
         """These limits, or those that are stricter in a model's `capabilities`, as endpoints list them."""
         listed = an_object(an_object(an_object(capabilities).get("limits")).get("vision"))
+        if not listed:
+            return self
         wanted: list[Any] = an_array(listed.get("supported_media_types"))
         kinds = [a_text(kind) for kind in wanted]
         return PictureLimits(

@@ -8,13 +8,14 @@ from turnwright.protocol.events.session import SessionError
 
 
 class Service:
-    """How a live session is ended: by cancelling `scope`; `over` is set once its log was let go of.
+    """How a live session is ended: by cancelling the `group` of its tasks; `over` is set once its log was let
+    go of.
 
     `kind` and `reason` are for its shutdown; `failure` is why that could not be logged.
     """
 
     def __init__(self) -> None:
-        self.scope = anyio.CancelScope()
+        self.group = anyio.create_task_group()
         self.over = asyncio.Event()
         self.kind = "routine"
         self.reason: str | None = None
@@ -22,9 +23,9 @@ class Service:
 
     @property
     def is_ending(self) -> bool:
-        return self.scope.cancel_called
+        return self.group.cancel_scope.cancel_called
 
     def end(self, kind: str, reason: str | None) -> None:
         """Begin to end it."""
         self.kind, self.reason = kind, reason
-        self.scope.cancel()
+        self.group.cancel_scope.cancel()

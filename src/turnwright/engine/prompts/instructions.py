@@ -45,12 +45,12 @@ def text(sources: Iterable[InstructionSource]) -> str:
 
 def repository_root(cwd: Path) -> Path | None:
     """The nearest folder that holds a `.git`, of an absolute path's own and those above it."""
-    folder = str(cwd)
+    folder = str(cwd).rstrip("/")
     while not os.access(f"{folder}/.git", os.F_OK):
-        folder, below = os.path.dirname(folder), folder  # noqa: PTH120
-        if folder == below:
+        if not folder:
             return None
-    return Path(folder)
+        folder = folder.rpartition("/")[0]
+    return Path(folder or "/")
 
 
 def _all(cwd: Path, home: Path, extra: Iterable[str]) -> Iterator[InstructionSource]:
