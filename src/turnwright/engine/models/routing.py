@@ -34,13 +34,15 @@ async def route(
 ) -> Route:
     """The way of the session's next request to a provider. Raises ProviderError; nothing was sent then."""
     inference = s.clients.carrier()
-    origin = Origin(s.id, agent or s.id, s.id if agent else None, interaction)
     headers = s.request_headers
     if github.is_github(options):
         headers = {**github.headers(s.run.interaction_id, s.options.client_name), **headers}
     if options is not None and options.has_bearer_token_provider:
         headers = {**headers, "Authorization": f"Bearer {await _token(s, options.name or UNNAMED)}"}
-    return Route(headers, inference.carrier(origin) if inference else None)
+    if inference is None:
+        return Route(headers)
+    origin = Origin(s.id, agent or s.id, s.id if agent else None, interaction)
+    return Route(headers, inference.carrier(origin))
 
 
 def transport(route: Route, options: ProviderOptions | None) -> str:

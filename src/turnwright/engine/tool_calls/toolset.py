@@ -26,8 +26,9 @@ class Filter(msgspec.Struct, frozen=True):
         entries = {name, f"{source}:{name}", f"{source}:*"}
         if not entries.isdisjoint(self.excluded):
             return False
-        lists = (self.available, self.of_agent)
-        return not any(listed is not None and entries.isdisjoint(listed) for listed in lists)
+        if self.available is not None and entries.isdisjoint(self.available):
+            return False
+        return self.of_agent is None or not entries.isdisjoint(self.of_agent)
 
     def names(self, name: str, source: str) -> bool:
         """Whether the app asked for the tool by its own name."""
