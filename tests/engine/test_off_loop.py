@@ -63,3 +63,26 @@ async def test_work_that_comes_after_the_close_is_done_all_the_same() -> None:
     for _ in range(20):
         assert await done(threads, lambda: None) is None
         threads.close()
+
+
+@pytest.mark.parametrize("given", [0, 1])
+async def test_work_is_done_with_the_threads_that_the_system_gives_and_without_any(
+    monkeypatch: pytest.MonkeyPatch, given: int
+) -> None:
+    def start_few(thread: threading.Thread) -> None:
+        if len(started) == given:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    started: list[threading.Thread] = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", start_few)
+    threads = Threads()
+    async with anyio.create_task_group() as group:
+        for _ in range(4):
+            group.start_soon(done, threads, lambda: None)
+    assert len(started) == given
+    monkeypatch.undo()
+    assert await done(threads, lambda: None) is None
+    threads.close()

@@ -5,6 +5,7 @@ contexts and cancellation that a sync has no use of.
 """
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +13,8 @@ from functools import partial
 from queue import SimpleQueue
 
 from turnwright.errors import StoreError
+
+log = logging.getLogger(__name__)
 
 Work = Callable[[], None]
 """Blocks, and may raise a StoreError."""
@@ -64,7 +67,8 @@ class _Task:
 class Threads:
     """As many threads as there is work for, which wait for more until `close`.
 
-    They are daemons: a dead disk keeps no process from ending.
+    They are daemons: a dead disk keeps no process from ending. Where the system gives not even one, as under
+    a limit of processes, the event loop does the work itself and is blocked meanwhile.
     """
 
     def __init__(self, most: int = MOST_THREADS) -> None:
@@ -81,10 +85,25 @@ class Threads:
             self._busy += 1
             is_short = self._busy > self._count < self._most
             self._count += is_short
-        if is_short:
-            serve = partial(self._serve, self._queue)
+        if is_short and not self._start():
+            task.carry_out()
+            with self._changing:
+                self._busy -= 1
+            task.tell()
+        else:
+            self._queue.put(task)
+
+    def _start(self) -> bool:
+        """Start one more thread; whether there is any."""
+        serve = partial(self._serve, self._queue)
+        try:
             threading.Thread(target=serve, name=THREAD_NAME, daemon=True).start()
-        self._queue.put(task)
+        except RuntimeError as error:
+            log.debug("syncs have one thread less: %s", error)
+            with self._changing:
+                self._count -= 1
+                return self._count > 0
+        return True
 
     def close(self) -> None:
         """Let the threads end; what is asked from here on gets new ones."""
