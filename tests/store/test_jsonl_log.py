@@ -181,3 +181,20 @@ def test_a_log_that_was_cut_takes_nothing_until_it_is_held_anew(tmp_path: Path) 
     log.release()
     assert (log.hold(), log.is_cut) == (False, False)
     log.close()
+
+
+def test_a_log_that_cannot_be_held_for_want_of_descriptors_says_so_and_is_free(tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path / "session-state")
+    log = store.create("s")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    os.close(lowest := os.open(tmp_path, os.O_RDONLY))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, hard))
+    try:
+        with pytest.raises(StoreError, match=r"can't hold the session's log .*: Too many open files"):
+            log.hold()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    another = store.open("s")
+    another.hold()
+    another.close()
+    log.close()

@@ -37,7 +37,8 @@ class EventLog(Protocol):
         """Keep others from writing until `release`; whether the log is another than when we last knew it.
 
         `briefly`, for a moment in which nobody waits, leaves no mark for those who know no locks. Raises
-        SessionInUse when someone else holds it. Holding it twice is holding it once.
+        SessionInUse when someone else holds it, and StoreError when that can't be told; then nobody holds it.
+        Holding it twice is holding it once.
         """
         ...
 

@@ -73,7 +73,7 @@ class JsonlStore:
                 log.hold()
                 if not holds_an_event(log):
                     return log
-        except SessionInUse:
+        except (SessionInUse, StoreError):
             log.close()
             raise
         log.close()

@@ -67,7 +67,11 @@ class JsonlLog:
             self._checksums.forget()
 
     def hold(self, *, briefly: bool = False) -> bool:
-        is_new = not self._is_held and self._take()
+        try:
+            is_new = not self._is_held and self._take()
+        except OSError as error:
+            self._lease.give_back(self._fd)
+            raise self._error("hold", error) from error
         if not briefly:
             self._lease.tell()
         return is_new
