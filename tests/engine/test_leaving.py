@@ -1,8 +1,9 @@
 """A session that leaves, or has nothing to do any more: no message is lost, and others may write its log."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -128,6 +129,26 @@ async def test_a_session_suspended_before_its_run_begins_is_idle_and_others_may_
         await client.until("session.idle", 2)
     messages = [event.data for event in logged(tmp_path) if isinstance(event.data, UserMessage)]
     assert [(m.content, m.delivery) for m in messages] == [("first", "idle"), ("second", "queued")]
+
+
+def times_open(path: Path) -> int:
+    """How many descriptors of this process stand for a file."""
+    opened = 0
+    for fd in range(1024):
+        with suppress(OSError):
+            opened += os.path.samestat(os.fstat(fd), path.stat())
+    return opened
+
+
+@pytest.mark.anyio
+async def test_a_client_that_goes_while_its_session_is_suspended_leaves_no_file_open(tmp_path: Path) -> None:
+    store = JsonlStore(tmp_path / "session-state")
+    async with running(Scripted([]), tmp_path, store) as runtime:
+        session = await runtime.create(options(tmp_path, session_id="s"), Recorder())
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await suspend(session)
+    assert times_open(store.folder("s") / LOG_NAME) == 0
 
 
 @asynccontextmanager

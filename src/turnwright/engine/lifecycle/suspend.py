@@ -27,4 +27,6 @@ async def suspend(s: "Session") -> None:
             await rests.wait()
     finally:
         s.journal.subscribers.remove(hear)
-    await anyio.to_thread.run_sync(s.journal.log.begin_sync())
+    sync = s.journal.log.begin_sync()
+    with anyio.CancelScope(shield=True):  # one that is never carried out would keep its file open
+        await anyio.to_thread.run_sync(sync)
