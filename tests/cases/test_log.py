@@ -10,10 +10,12 @@ from tests.cases.faulty_store import FullDisk, OneLog
 from tests.cases.local_tool import LocalTool
 from tests.cases.scene import accounted_for, scene, turns
 from tests.cases.wired import serving
-from tests.engine.harness import say
+from tests.engine.harness import app_tools, say
+from turnwright.engine.tool_calls.external_tool import Answer
 from turnwright.errors import ProviderError, StoreError
 from turnwright.protocol import wire
 from turnwright.protocol.envelope import Event
+from turnwright.protocol.events.questions import ExternalToolRequested
 from turnwright.protocol.events.session import SessionError
 from turnwright.providers.scripted import Step, calls, text
 from turnwright.store.jsonl import JsonlStore
@@ -179,6 +181,28 @@ async def test_a_message_sent_while_the_disk_is_full_is_refused_or_ends_in_an_er
         await at.prompt("now")
         assert at.client.count("session.error") == 3
         assert turns(at.session.journal.events()) == 1
+
+
+@pytest.mark.parametrize("count", [1, 2, 1000])
+async def test_an_answer_that_the_full_disk_does_not_take_is_refused_and_idle_comes(
+    tmp_path: Path, count: int
+) -> None:
+    log = FullDisk(0, 0)
+    script = [calls(("a", "ask", "{}")), text("one"), text("two")]
+    async with scene(tmp_path, script, tools=app_tools("ask"), store=OneLog(tmp_path, log)) as at:
+        say(at.session, "go")
+        await at.client.until("external_tool.requested")
+        log.refused = range(log.appends, log.appends + count)
+        request_id = at.all(ExternalToolRequested)[0].request_id
+        with pytest.raises(StoreError, match="No space left on device"):
+            at.session.questions.answer(request_id, Answer("42"))
+        await at.client.until("session.idle")
+        log.refused = range(0)
+        await at.prompt("on")
+        events = at.session.journal.events()
+        accounted_for(events)
+        assert at.session.journal.state.questions == {}
+        assert [event.encoded for event in at.client.persisted] == log.lines
 
 
 async def test_an_event_of_a_type_that_nobody_knows_is_kept_byte_for_byte(tmp_path: Path) -> None:
